@@ -14,7 +14,7 @@ from referee.author.starters.compose import check_words, choose, choose_team, fi
 from referee.author.starters.write import language_of, write_file, write_folder
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, note, put, put_json, say
 from referee.cli.options import flags_of
-from referee.cli.request import example
+from referee.cli.run import example
 from referee.errors import UsageError
 from referee.games.description import described, settings_table
 from referee.support.words import program, wrapped

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee import games
-from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say, told_anyway
 from referee.cli.models import CommandModel
-from referee.cli.options import MatchFlags, Quiet, Slots, bot_argument, seat_option, words
+from referee.cli.options import CommandFlags, Quiet, Slots, bot_argument, seat_option, words
 from referee.cli.terminal import StatusLine
+from referee.match.request import build, with_file
 from referee.players.names import named_files
 from referee.support.outputs import check_not_input
 from referee.support.packages import need_league
@@ -57,7 +57,7 @@ def compare(
             "--out", metavar="FOLDER", help="Keep the duels in this folder; the same command continues them.  (default: not kept)"
         ),
     ] = None,
-    flags: MatchFlags,
+    flags: CommandFlags,
     quiet: Quiet = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -67,7 +67,7 @@ def compare(
     the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
-    match, bots = request.build(request.with_file(flags), draws_starts=True), [a, b, *(against or ())]
+    match, bots = build(with_file(flags), draws_starts=True), [a, b, *(against or ())]
     if out is not None and out.exists():
         check_not_input(out, [path for bot in bots for path in named_files(bot)])
     comparison = _begun(match, bots, test, slots, seat, out, as_json=as_json)
@@ -144,7 +144,7 @@ def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) 
             put(f"The duels are kept in {out}/: the same command continues them.")
 
 
-def _single(comparison: BotComparison, flags: MatchFlags) -> list[str]:
+def _single(comparison: BotComparison, flags: CommandFlags) -> list[str]:
     """The words of a command that plays on the first start with the same options: a duel of A and B, or one match where that isn't possible."""
     game, start = comparison.request.game, comparison.first_start
     others = {name: value for name, value in flags.flags().items() if name not in (*start, "seed", "game")}

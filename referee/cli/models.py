@@ -4,34 +4,38 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 from pydantic import BaseModel, ConfigDict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from pydantic.fields import FieldInfo
+    from collections.abc import Callable, Iterator, Mapping
 
 _INFO = type(typer.Option())
 
 
 class CommandModel(BaseModel):
-    """Options of a command: the fields whose annotation has a ``typer.Option``. An option without a value is absent, not None."""
+    """Options of a command: the fields with a ``typer.Option`` in their annotation, or a flag in their declaration by ``sections.option``.
+
+    An option without a value is absent, not None. ``panels`` holds the panels of the help by field.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-    @classmethod
-    def fields(cls) -> dict[str, FieldInfo]:
-        """Return the fields that are options, by name."""
-        return {name: field for name, field in cls.model_fields.items() if any(isinstance(each, _INFO) for each in field.metadata)}
+    panels: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
         """Yield the options as parameters of a command."""
-        for name, field in cls.fields().items():
-            yield option(name, field.rebuild_annotation(), field.get_default(call_default_factory=True))
+        for name, field in cls.model_fields.items():
+            default, facts = field.get_default(call_default_factory=True), field.json_schema_extra
+            if any(isinstance(each, _INFO) for each in field.metadata):
+                yield option(name, field.rebuild_annotation(), default)
+            elif isinstance(facts, dict) and facts["flag"]:
+                info = typer.Option(
+                    str(facts["flag"]), metavar=str(facts["metavar"]), help=field.description, rich_help_panel=cls.panels.get(name)
+                )
+                yield option(name, Annotated[field.annotation, info], default)
 
 
 def option(name: str, annotation: object, default: object = None) -> inspect.Parameter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from pydantic import ConfigDict, Field
@@ -12,13 +12,13 @@ from pydantic import ConfigDict, Field
 from referee import games
 from referee.cli.app import JsonFlag
 from referee.cli.models import CommandModel, option
-from referee.isolation.limits import Limits
 from referee.league.workers import Workers, check_place
 from referee.match.options import declared
+from referee.match.request import MatchFlags
 
 if TYPE_CHECKING:
     import inspect
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from referee.games.game import Option
 
@@ -26,9 +26,6 @@ RULES_HELP = "GAME SETTINGS: referee games GAME lists the options for all of the
 CLOCK_HELP = "TIME, in seconds, or none for no limit"
 RUN_HELP = "HOW THE MATCH IS RUN"
 WALLS_HELP = "ISOLATION, for programs that you don't trust"
-
-#: The limits of a bot by their names in --limit, with the fields of ``Limits``.
-LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
 
 Game = Annotated[
     str | None,
@@ -58,44 +55,11 @@ SLOTS_HELP = "How many matches to play at once.  (default: as many as cores and 
 Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HELP)]
 
 
-_rule = functools.partial(typer.Option, rich_help_panel=RULES_HELP)
-
-
-class MatchFlags(CommandModel):
-    """A match as a user asks for it: options, and below them the values of a match file or of a replay.
-
-    Settings of a game by their own names, and the options of ``MatchOptions`` by the names of their flags, are further fields.
-    """
+class CommandFlags(MatchFlags, CommandModel):
+    """The options of a match as those of a command."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
-
-    match: Annotated[Path | None, typer.Option("--match", metavar="FILE.toml", help="A match file; flags override it.")] = None
-    game: Game = None
-    seed: Annotated[int | None, typer.Option("--seed", metavar="N", help="Play the same match again: bots get the same seeds.")] = None
-    rules: Annotated[str | None, _rule("--rules", metavar="RULES", help="The rule set.  (default: the first that referee games names)")] = (
-        None
-    )
-    size: Annotated[str | None, _rule("--size", metavar="WxH", help="The board: WIDTHxHEIGHT, or one number for a square.")] = None
-    set: Annotated[
-        list[str],
-        _rule("--set", metavar="NAME=VALUE", help="A setting of the game, with the value as its flag takes it; may be repeated."),
-    ] = Field(default_factory=list)
-    limit: Annotated[
-        list[str],
-        typer.Option(
-            "--limit",
-            metavar="NAME=VALUE",
-            help=f"A limit of each bot, such as memory=1GiB; may be repeated. Names: {', '.join(LIMITS)}.",
-            rich_help_panel=WALLS_HELP,
-        ),
-    ] = Field(default_factory=list)
-    players: list[str] = Field(default_factory=list)
-    out: str | None = None
-    quiet: bool = False
-    as_json: bool = False
-    #: The settings and the values of ``MatchOptions`` of a match file or of a replay; options override them.
-    settings: dict[str, Any] = Field(default_factory=dict)
-    options: dict[str, Any] = Field(default_factory=dict)
+    panels: ClassVar[Mapping[str, str]] = {"rules": RULES_HELP, "size": RULES_HELP, "set": RULES_HELP, "limit": WALLS_HELP}
 
     @classmethod
     def parameters(cls) -> Iterator[inspect.Parameter]:
@@ -103,15 +67,6 @@ class MatchFlags(CommandModel):
         fields = {parameter.name: parameter for parameter in super().parameters()}
         limit = fields.pop("limit")
         yield from (*fields.values(), *_settings(), *_match_options(), limit)
-
-    def flags(self) -> dict[str, Any]:
-        """Return the values of the options that are present, by name."""
-        fields = {name: getattr(self, name) for name in self.fields() if name in self.model_fields_set}
-        return {**fields, **(self.model_extra or {})}
-
-    def replace(self, **values: object) -> MatchFlags:
-        """Return a copy in which these values replace others, but for None."""
-        return self.model_copy(update={name: value for name, value in values.items() if value is not None})
 
 
 def _settings() -> Iterator[inspect.Parameter]:

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli import request
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, put, put_json
 from referee.cli.models import CommandModel
-from referee.cli.options import SLOTS_HELP, Force, MatchFlags, Out, Quiet, bot_argument
+from referee.cli.options import SLOTS_HELP, CommandFlags, Force, Out, Quiet, bot_argument
 from referee.cli.pages import MatchPageOptions
+from referee.cli.run import example as example_of
 from referee.cli.run import run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
+from referee.match.request import MatchFlags, build, resumed, with_file
 from referee.match.start import Start, lineup, split
 from referee.pages.show import Show
 from referee.players.names import HUMAN, is_human, named_files, resolve
@@ -66,7 +67,7 @@ def play(
             help='The player of each seat, in order: bot.py, an executable, a folder, a command line in quotes ("java -jar bot.jar"), an example bot (referee bots lists them), or human: you, on a page.',
         ),
     ] = None,
-    flags: MatchFlags,
+    flags: CommandFlags,
     out: Out = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -83,26 +84,26 @@ def play(
     many: ManyOptions,
 ) -> None:
     """Play one match between programs or people, and write its replay; or play many games with --games."""
-    flags = flags.replace(players=players or None, out=out, quiet=quiet or None, as_json=as_json or None)
+    request: MatchFlags = flags.replace(players=players or None, out=out, quiet=quiet or None, as_json=as_json or None)
     if start is None:
-        flags = request.with_file(flags)
-        match, lineup = _requested(flags, draws_starts=many.games is not None)
+        request = with_file(request)
+        match, lineup = _requested(request, draws_starts=many.games is not None)
     elif many.games is not None:
         raise UsageError("--games can't be used with --from: it begins one match.")
     else:
-        match, lineup = _begun(start, flags)
-    match = _with_inputs(match._replace(force=force), lineup.values(), flags)
+        match, lineup = _begun(start, request)
+    match = _with_inputs(match._replace(force=force), lineup.values(), request)
     if many.games is not None:
         if page.is_live:
             raise UsageError("--live shows one match; leave out --games.")
         from referee.cli.batch import play_games
 
-        play_games(match, lineup, many.games, many.slots, is_quiet=flags.quiet, as_json=flags.as_json)
+        play_games(match, lineup, many.games, many.slots, is_quiet=request.quiet, as_json=request.as_json)
         return
     if many.slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
-    show = page.show(match.game, has_people=HUMAN in lineup.values(), as_json=flags.as_json)
-    _play_one(match, lineup, show, is_quiet=flags.quiet, as_json=flags.as_json)
+    show = page.show(match.game, has_people=HUMAN in lineup.values(), as_json=request.as_json)
+    _play_one(match, lineup, show, is_quiet=request.quiet, as_json=request.as_json)
 
 
 def _with_inputs(match: MatchRequest, players: Iterable[str], flags: MatchFlags) -> MatchRequest:
@@ -114,13 +115,13 @@ def _with_inputs(match: MatchRequest, players: Iterable[str], flags: MatchFlags)
 
 def _requested(flags: MatchFlags, *, draws_starts: bool) -> tuple[MatchRequest, dict[str, str]]:
     """Return the match that flags ask for, and the player of each seat."""
-    match = request.build(flags, draws_starts=draws_starts)
+    match = build(flags, draws_starts=draws_starts)
     seats = match.game.seats(match.settings)
     names = flags.players
     if len(names) != len(seats):
         count = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
         count = count if len(names) < 2 else f"{len(names)} were named; for instance"
-        example = request.example(match.game, match.settings)
+        example = example_of(match.game, match.settings)
         raise UsageError(f"{match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: referee {example}")
     return match, dict(zip(seats, names, strict=True))
 
@@ -131,9 +132,9 @@ def _begun(text: str, flags: MatchFlags) -> tuple[MatchRequest, dict[str, str]]:
     recorded = RecordedMatch.read(path)
     start = Start.at(recorded, turn)
     # Say what is wrong with the flags before anything is looked up for the players.
-    request.resumed(recorded, start, (), flags)
+    resumed(recorded, start, (), flags)
     players, notes = lineup(recorded, start, flags.players, text)
-    match = request.resumed(recorded, start, notes, flags)
+    match = resumed(recorded, start, notes, flags)
     assert match.start is not None
     tell_notes(match.start.notes, is_quiet=flags.quiet)
     return match, dict(players)
@@ -151,7 +152,7 @@ def duel(
         ),
     ],
     team_b: Annotated[str, bot_argument(metavar="TEAM_B", help="The other team.")],
-    flags: MatchFlags,
+    flags: CommandFlags,
     out: Annotated[
         str | None, typer.Option("--out", metavar="FOLDER", help="The folder for the result and the replays.  (default: matches/replays/)")
     ] = None,
@@ -163,10 +164,10 @@ def duel(
     The game decides who wins: in Evasion the team whose hunter needs fewer steps, in Maze the team with more points, then with the quicker
     escape, then with the quicker capture. Both games have the same start in Maze; in Evasion the second one has the first one's seed plus one.
     """
-    flags = request.with_file(flags.replace(out=out, quiet=quiet or None, as_json=as_json or None))
+    request = with_file(flags.replace(out=out, quiet=quiet or None, as_json=as_json or None))
     from referee.api import play_pair
 
-    match = _with_inputs(request.build(flags), (team_a, team_b), flags)
+    match = _with_inputs(build(request), (team_a, team_b), request)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if match.out is None else match.out.rstrip("/") + "/"
@@ -175,7 +176,7 @@ def duel(
 
     def run(game: MatchRequest, lineup: Mapping[str, Player]) -> MatchResult:
         names = {seat: str(player) for seat, player in lineup.items()}
-        return run_match(game, names, quiet=flags.quiet, title=f"game {next(numbers)}, ")
+        return run_match(game, names, quiet=request.quiet, title=f"game {next(numbers)}, ")
 
     _check_teams(match, (team_a, team_b))
     played = play_pair(match._replace(out=folder), {"a": team_a, "b": team_b}, run)
@@ -184,7 +185,7 @@ def duel(
     path = first.with_name(first.name.removesuffix(SUFFIX) + DUEL_SUFFIX)
     report["result_file"] = str(path)
     write_output(path, (json.dumps(report, indent=2) + "\n").encode(), _DUEL.match, force=None)
-    if flags.as_json:
+    if request.as_json:
         put_json(report)
     else:
         put(*_duel_report(report, played.verb, played.games["a"].outcome.unit))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import shlex
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from example_bots import BOTS
+from referee import games
 from referee.cli.app import say
 from referee.cli.pages import tell
 from referee.cli.terminal import Live
@@ -23,6 +25,7 @@ from referee.support.packages import need_web
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from referee.games.game import Game
     from referee.isolation.bot import Bot
     from referee.match.play import MatchRequest
     from referee.pages.match_pages import MatchPages
@@ -129,3 +132,14 @@ def linger(pages: MatchPages, show: Show) -> None:
         pages.wait()
     except KeyboardInterrupt:
         say("")
+
+
+def example(game: Game[Any, Any], settings: Any) -> str:
+    """Return the arguments of a match, from ``play`` on: with the strongest example bot of each seat, or with a file for each seat if there are none."""
+    name, seats = game.info.name, game.seats(settings)
+    bots = [bot for bot in BOTS if bot.game == name and (not bot.rules or settings.rules in bot.rules)]
+    if game.info.players_option and bots:
+        chosen = [bot.name for bot in bots[-2:]]
+    else:
+        chosen = [next((bot.name for bot in reversed(bots) if bot.plays(seat)), f"{seat}.py") for seat in seats]
+    return " ".join(["play", *([] if name == games.names()[0] else ["--game", name]), *chosen])

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli import request
 from referee.cli.app import PLAYERS, SERVERS, JsonFlag, app, command, group, put, put_json, say
 from referee.cli.models import CommandModel
-from referee.cli.options import Browser, MatchFlags, page_option
+from referee.cli.options import Browser, CommandFlags, page_option
 from referee.cli.run import run_match
 from referee.errors import PlayerError, UsageError
+from referee.match.request import build
 from referee.pages.show import Show
 from referee.support.packages import to_watch
 from referee.support.words import of_unit
@@ -101,7 +101,7 @@ class ArchitectGame(ServedGame):
 def _match(flags: dict[str, object], out: str | None) -> MatchRequest:
     """Return the match that a server plays again and again: without a limit for a single answer."""
     values = {"move_time": "none", "out": _folder(out), **flags}
-    return request.build(MatchFlags.model_validate({name: value for name, value in values.items() if value is not None}))
+    return build(CommandFlags.model_validate({name: value for name, value in values.items() if value is not None}))
 
 
 @serve.command()
@@ -349,7 +349,7 @@ def _maze_settings(layout: str | None, parity: str, apart: int | None) -> Any:
         extra = [] if distance is None else [f"apart={distance}"]
         flags = {"game": "maze", "parity": parity, "set": [*extra, "max_moves=0"], **({} if layout is None else {"layout": layout})}
         try:
-            settings = request.build(MatchFlags.model_validate(flags)).settings
+            settings = build(CommandFlags.model_validate(flags)).settings
         except TooSmall:
             if distance in (1, apart):
                 raise

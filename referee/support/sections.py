@@ -25,9 +25,10 @@ class Section(BaseModel):
         return self.model_copy(update=values)
 
 
-def option(default: object, text: str, *, unit: str = "", flag: str = "", **bounds: Any) -> Any:
-    """Return the declaration of an option. ``text`` is its sentence in a help, ``unit`` that of its number, ``flag`` its flag on a command line.
+def option(default: object, text: str, *, unit: str = "", flag: str = "", metavar: str = "", **bounds: Any) -> Any:
+    """Return the declaration of an option. ``text`` is its sentence in a help, ``unit`` that of its number, ``flag`` its flag on a command line, and
+    ``metavar`` the name of the flag's value in a help.
 
     ``bounds`` are those of ``pydantic.Field``, such as ``ge`` and ``le``.
     """
-    return Field(default, description=text, json_schema_extra={"unit": unit, "flag": flag}, **bounds)
+    return Field(default, description=text, json_schema_extra={"unit": unit, "flag": flag, "metavar": metavar}, **bounds)

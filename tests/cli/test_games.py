@@ -11,12 +11,12 @@ import pytest
 import typer
 
 from referee import games
-from referee.cli import request
 from referee.cli.main import app
-from referee.cli.options import MatchFlags
 from referee.errors import UsageError
 from referee.games.description import settings_table
 from referee.games.game import SettingsError
+from referee.match import request
+from referee.match.request import MatchFlags
 
 if TYPE_CHECKING:
     from collections.abc import Callable

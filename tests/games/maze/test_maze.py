@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from maze_states import GAME, state_of
 
-from referee.cli import request
-from referee.cli.options import MatchFlags
 from referee.games.game import MalformedMove, SettingsError
 from referee.games.maze import variants
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.state import Go, State
+from referee.match import request
+from referee.match.request import MatchFlags
 from referee.replay.reader import verify
 
 

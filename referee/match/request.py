@@ -1,4 +1,4 @@
-"""Build a match request from options and a match file. Flags override the file."""
+"""A match as a user asks for it: flags of a command line, and below them the values of a match file or of a replay."""
 
 from __future__ import annotations
 
@@ -7,32 +7,81 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel, ConfigDict, Field
+
 from referee import games
-from referee.cli.options import LIMITS, MatchFlags
 from referee.errors import UsageError
 from referee.games.game import SettingsError
+from referee.isolation.limits import Limits
+from referee.match import settings_file
 from referee.match.options import MatchOptions, checked, declared
 from referee.match.play import MatchRequest, continued, settings_of
 from referee.match.start import options_of
 from referee.players.names import HUMAN
+from referee.replay.paths import why_unreadable
 from referee.support.files import open_regular
 from referee.support.meant import near_one
-from referee.support.sections import Section
+from referee.support.sections import Section, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from typing_extensions import Self
+
     from referee.games.game import Game, Json, Option
     from referee.match.start import Start
     from referee.replay.recorded_match import RecordedMatch
+
+#: The limits of a bot by their names in --limit, with the fields of ``Limits``.
+LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
+#: The most characters of a layout file, far more than any layout has.
+_LONGEST_LAYOUT = 100_000
+
+
+class MatchFlags(BaseModel):
+    """The flags of a match, each by its name, and below them the values of a match file or of a replay.
+
+    Settings of a game by their own names, and the options of ``MatchOptions`` by the names of their flags, are further fields.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    match: Path | None = option(None, "A match file; flags override it.", flag="--match", metavar="FILE.toml")
+    game: str | None = option(None, f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", flag="--game", metavar="GAME")
+    seed: int | None = option(None, "Play the same match again: bots get the same seeds.", flag="--seed", metavar="N")
+    rules: str | None = option(None, "The rule set.  (default: the first that referee games names)", flag="--rules", metavar="RULES")
+    size: str | None = option(None, "The board: WIDTHxHEIGHT, or one number for a square.", flag="--size", metavar="WxH")
+    set: list[str] = option(
+        [], "A setting of the game, with the value as its flag takes it; may be repeated.", flag="--set", metavar="NAME=VALUE"
+    )
+    limit: list[str] = option(
+        [],
+        f"A limit of each bot, such as memory=1GiB; may be repeated. Names: {', '.join(LIMITS)}.",
+        flag="--limit",
+        metavar="NAME=VALUE",
+    )
+    players: list[str] = Field(default_factory=list)
+    out: str | None = None
+    quiet: bool = False
+    as_json: bool = False
+    #: The settings and the values of ``MatchOptions`` of a match file or of a replay; flags override them.
+    settings: dict[str, Any] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
+
+    def flags(self) -> dict[str, Any]:
+        """Return the values of the flags that are present, by name."""
+        names = {name for name, field in MatchFlags.model_fields.items() if field.json_schema_extra} & self.model_fields_set
+        return {**{name: getattr(self, name) for name in MatchFlags.model_fields if name in names}, **(self.model_extra or {})}
+
+    def replace(self, **values: object) -> Self:
+        """Return a copy in which these values replace others, but for None."""
+        return self.model_copy(update={name: value for name, value in values.items() if value is not None})
 
 
 def with_file(flags: MatchFlags) -> MatchFlags:
     """Return the flags with the values of their match file below them."""
     if flags.match is None:
         return flags
-    from referee.match import settings_file
-
     file = settings_file.read(flags.match, settings_file.MatchFile, "match file")
     values = {name: value for name, value in file.given.items() if name in ("game", "rules", "players", "seed", "out", "quiet")}
     below = {**values, "as_json": bool(file.json_), "settings": file.settings, "options": file.options()}
@@ -86,17 +135,11 @@ def resumed(recorded: RecordedMatch, start: Start, notes: Sequence[str], flags: 
     except SettingsError:
         if settings.keys() != recorded_settings.keys() or settings == recorded_settings:
             raise
-    for option, value in recorded_settings.items():
-        if settings[option] != value:
-            raise UsageError(
-                f"{option} is {settings[option]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings."
-            )
+    for name, value in recorded_settings.items():
+        if settings[name] != value:
+            raise UsageError(f"{name} is {settings[name]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings.")
     sections = {name: value.given for name, value in options_of(recorded) if isinstance(value, Section)}
     return continued(recorded, start, _options(flags.replace(options=sections)), notes, flags.out)
-
-
-#: The most characters of a layout file, far more than any layout has.
-_LONGEST_LAYOUT = 100_000
 
 
 def _settings(flags: MatchFlags, game: Game[Any, Any]) -> dict[str, Any]:
@@ -105,13 +148,13 @@ def _settings(flags: MatchFlags, game: Game[Any, Any]) -> dict[str, Any]:
     options |= {option.name: option for option in game.info.options}
     values = flags.model_extra or {}
     settings: dict[str, Any] = {} if flags.size is None else _size(flags.size, game.info.size_options)
-    for name, option in options.items():
+    for name, setting in options.items():
         if name in values:
             value = values[name]
-            if option.kind == "lines":
+            if setting.kind == "lines":
                 settings[name] = _layout(value)
             else:
-                settings[name] = _whole_numbers(name, option.parts, value) if option.kind == "integers" else value
+                settings[name] = _whole_numbers(name, setting.parts, value) if setting.kind == "integers" else value
     return {**settings, **_extra(flags.set, game.info.options)}
 
 
@@ -120,8 +163,6 @@ def _layout(path: str) -> list[str]:
         with io.TextIOWrapper(open_regular(Path(path)), encoding="utf-8-sig") as file:
             text = file.read(_LONGEST_LAYOUT + 1)
     except (OSError, ValueError) as error:
-        from referee.replay.paths import why_unreadable
-
         why = why_unreadable(error, Path(path)) if isinstance(error, OSError) else "it is not text."
         raise UsageError(f"--layout {path!r:.200} can't be read: {why}") from None
     if len(text) > _LONGEST_LAYOUT:
@@ -203,16 +244,3 @@ def _limits(pairs: Sequence[str]) -> Iterator[tuple[str, str, str]]:
             hint = near_one(name if field is None else "", LIMITS)
             raise UsageError(f"--limit is {pair!r:.80}, but must be NAME=VALUE, as in memory=1GiB; {hint}")
         yield name, field, value
-
-
-def example(game: Game[Any, Any], settings: Any) -> str:
-    """Return the arguments of a match, from ``play`` on: with the strongest example bot of each seat, or with a file for each seat if there are none."""
-    from example_bots import BOTS
-
-    name, seats = game.info.name, game.seats(settings)
-    bots = [bot for bot in BOTS if bot.game == name and (not bot.rules or settings.rules in bot.rules)]
-    if game.info.players_option and bots:
-        chosen = [bot.name for bot in bots[-2:]]
-    else:
-        chosen = [next((bot.name for bot in reversed(bots) if bot.plays(seat)), f"{seat}.py") for seat in seats]
-    return " ".join(["play", *([] if name == games.names()[0] else ["--game", name]), *chosen])
