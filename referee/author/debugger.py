@@ -189,19 +189,19 @@ def debug(
     faults = [(number, answer.answer.text) for number, answer in earlier if not answer.answer.is_answer and number != failed]
     notes += [f"In turn {number} a match would end or warn: {text}" for number, text in faults[:1]]
     different = [number for number, answer in earlier if not answer.is_same]
-    asked = latest if failure is None else None
-    remark = None if asked is None else asked.judged.remark
+    last = latest if failure is None else None
+    remark = None if last is None else last.judged.remark
     return DebugResult(
         recorded,
         question,
         len(earlier) - len(different),
         len(different),
         min(different, default=None),
-        failure if asked is None else asked.answer,
+        failure if last is None else last.answer,
         failed,
         is_ready,
         None if remark is None else remark.say,
-        0.0 if asked is None else asked.judged.seconds,
+        0.0 if last is None else last.judged.seconds,
         tuple(notes),
     )
 

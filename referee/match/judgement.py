@@ -28,7 +28,7 @@ def malformed(seat: Seat, problem: Problem, line: bytes, turn: int | None = None
     """The fault of a line that is not the answer in a turn, or, without a turn, not the ``ready`` message."""
     is_python = problem.reason == "not-json" and _is_python(line)
     data = [value if isinstance(value, str) or value < 10**9 else "a huge number" for value in problem.data]
-    values = {"seat": seat, "turn": turn, "data": data, "shown": quoted(line), "is_python": is_python}
+    values = {"seat": seat, "turn": turn, "data": data, "quote": quoted(line), "is_python": is_python}
     return Fault.of(MALFORMED, problem.reason, values, quoted(line, 500))
 
 
@@ -44,7 +44,7 @@ def _is_python(line: bytes) -> bool:
 
 def refused_line(seat: Seat, error: DialectError, line: bytes, turn: int | None = None) -> Fault:
     """The fault of a line that a dialect doesn't know, in a turn or as the first line."""
-    return Fault.of(MALFORMED, "bad-line", {"seat": seat, "turn": turn, "why": str(error), "shown": quoted(line)}, quoted(line, 500))
+    return Fault.of(MALFORMED, "bad-line", {"seat": seat, "turn": turn, "why": str(error), "quote": quoted(line)}, quoted(line, 500))
 
 
 def refused_move(seat: Seat, error: MalformedMove | IllegalMove, line: bytes, turn: int) -> Fault:
@@ -83,7 +83,7 @@ def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: 
     values: dict[str, object] = {"seat": player.seat, "label": player.label}
     if failure.line is not None:
         line = player.log.shown(failure.line)
-        values = {"seat": player.seat, "shown": quoted(line)}
+        values = {"seat": player.seat, "quote": quoted(line)}
         if reason == "overlong":
             assert player.pipes is not None
             values |= {"number": failure.number, "most_bytes": player.pipes.lines.max_bytes, "is_remote": player.pipes.is_remote}

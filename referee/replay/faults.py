@@ -167,18 +167,18 @@ def _printable(value: Json) -> Json:
     return [_printable(part) for part in value] if isinstance(value, list) else value
 
 
-def _wrong_line(code: LineReason, seat: str, turn: int | None, data: list[str | int], shown: str, *, is_python: bool) -> str:
+def _wrong_line(code: LineReason, seat: str, turn: int | None, data: list[str | int], quote: str, *, is_python: bool) -> str:
     what = "stdout line 1" if turn is None else f"answer in turn {turn}"
     hint = ""
     if code == "not-json":
         hint = " - print to stderr, stdout is for answers alone"
         hint = " - this is a Python dict: use json.dumps to print an answer" if is_python else hint
-    return f"{the_seat(seat)}'s {what} {_PREDICATES[code](*data)}: {shown}{hint}."
+    return f"{the_seat(seat)}'s {what} {_PREDICATES[code](*data)}: {quote}{hint}."
 
 
-def _other_turn(seat: str, turn: int | None, data: list[int], shown: str, **_: bool) -> str:
+def _other_turn(seat: str, turn: int | None, data: list[int], quote: str, **_: bool) -> str:
     answered = data[0]
-    return f"{the_seat(seat)} answered turn {answered} when asked for turn {turn}: {shown} - an answer carries the turn of its question."
+    return f"{the_seat(seat)} answered turn {answered} when asked for turn {turn}: {quote} - an answer carries the turn of its question."
 
 
 def _late(what: str, seat: str, label: str, when: str) -> str:
@@ -189,9 +189,9 @@ def _crashed(what: str, seat: str, label: str, words: str) -> str:
     return f"{who(seat, label)} {what.format(words)}."
 
 
-def _overlong(seat: str, shown: str, number: int, most_bytes: int, *, is_remote: bool) -> str:
+def _overlong(seat: str, quote: str, number: int, most_bytes: int, *, is_remote: bool) -> str:
     wrote = "sent a line" if is_remote else "wrote a stdout line"
-    return f"{the_seat(seat)} {wrote} (number {number}) of more than {most_bytes:,} bytes: {shown} - an answer must be shorter."
+    return f"{the_seat(seat)} {wrote} (number {number}) of more than {most_bytes:,} bytes: {quote} - an answer must be shorter."
 
 
 def _blamed(seat: str, label: str, what: str, *, is_alone: bool) -> str:
@@ -245,8 +245,8 @@ def _ended(
     return f"{who(seat, label)} {how}{stderr_words(LastWords(**crash))}{end}"
 
 
-def _refused_line(seat: str, turn: int | None, why: str, shown: str) -> str:
-    return f"{the_seat(seat)}'s {'first line' if turn is None else f'answer in turn {turn}'} {why}: {shown}"
+def _refused_line(seat: str, turn: int | None, why: str, quote: str) -> str:
+    return f"{the_seat(seat)}'s {'first line' if turn is None else f'answer in turn {turn}'} {why}: {quote}"
 
 
 #: The sentences of faults, made from their values.
@@ -256,8 +256,8 @@ _SENTENCES: dict[FaultCode, Callable[..., str]] = {
     "silent": partial(_late, "gave no answer"),
     "unread": partial(_late, "did not even read its question"),
     "unfinished": partial(_late, "wrote an answer without the newline that ends it"),
-    "early": lambda seat, shown: (
-        f"{the_seat(seat)} wrote to stdout before it was asked: {shown} - answer each question once, and print to stderr."
+    "early": lambda seat, quote: (
+        f"{the_seat(seat)} wrote to stdout before it was asked: {quote} - answer each question once, and print to stderr."
     ),
     "overlong": _overlong,
     "deaf": partial(_crashed, "closed its stdin, so it can't be asked"),
@@ -274,7 +274,7 @@ _SENTENCES: dict[FaultCode, Callable[..., str]] = {
     "unconnected": lambda seat, label, dialect, when: (
         f"{who(seat, label)} did not connect to its port and tell its name by the {dialect} protocol{when}."
     ),
-    "hasty": lambda shown: f"It answered before its question had ended: {shown}.",
+    "hasty": lambda quote: f"It answered before its question had ended: {quote}.",
 }
 FAULT_CODES = frozenset(_SENTENCES)
 

@@ -16,6 +16,6 @@ def player_name(player: object, seat: Seat) -> str:
     In a league the team's name comes first, and the bot's own name after it in parentheses: a bot chooses its own name, and could choose
     that of another team.
     """
-    given = player if isinstance(player, dict) else {}
-    team, own = (value if isinstance(value, str) and not is_blank(value) else "" for value in (given.get("team"), given.get("name")))
-    return f"{team} ({own})" if team and own and own != team else team or own or seat
+    record = player if isinstance(player, dict) else {}
+    team, bot = (value if isinstance(value, str) and not is_blank(value) else "" for value in (record.get("team"), record.get("name")))
+    return f"{team} ({bot})" if team and bot and bot != team else team or bot or seat

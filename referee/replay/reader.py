@@ -279,8 +279,8 @@ class ReplayReader:
             return None
         self._digest.update(line)
         if type(record.get("turn")) is not int or record["turn"] != self._turn:
-            shown = cut(str(record.get("turn")), 20)
-            raise self._wrong("order", f"turn {shown} stands where turn {self._turn} belongs: lines were moved or removed", "turn")
+            turn = cut(str(record.get("turn")), 20)
+            raise self._wrong("order", f"turn {turn} stands where turn {self._turn} belongs: lines were moved or removed", "turn")
         return self._faulted(record) if kind == "fault" else self._stepped(record)
 
     def _pass_ordinary(self) -> bytes | None:

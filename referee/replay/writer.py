@@ -130,8 +130,8 @@ class ReplayWriter(Listener):
         if made:
             line += f',"moves":{{{made[1:]}}}'
         line += f',"changes":{self._game.codec.changes_text(before, after)}'
-        if notices and (told := [notice.to_json() for notice in notices if notice.seat is not None]):
-            line += f',"notices":{dumps(told)}'
+        if notices and (records := [notice.to_json() for notice in notices if notice.seat is not None]):
+            line += f',"notices":{dumps(records)}'
         billed = others = ""
         remarks: dict[str, Json] = {}
         for seat, (_, seconds, other, remark, _, _) in answers.items():

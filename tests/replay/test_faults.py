@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ODD = "\ud800\x1b[31m\n<b>"
 _WHO = {"seat": "prey", "label": f"bot{ODD}.py"}
-_LINE = {"seat": "prey", "turn": 3, "shown": "'debug'"}
+_LINE = {"seat": "prey", "turn": 3, "quote": "'debug'"}
 _ENDED = {**_WHO, "signal": None, "excess": None, "crash": {"error": "", "place": "", "last": ""}, "is_remote": False, "is_start": False}
 #: What is wrong with a line, and the values of that.
 _LINES: dict[str, list[Json]] = {
@@ -42,8 +42,8 @@ def faults() -> Iterator[Fault]:
         yield Fault.of(LATE, code, {**_WHO, "when": "within the move limit of 1 s"}, None, {"cause": "time", "guard": True})  # type: ignore[arg-type]
         yield Fault.of(LATE, code, {**_WHO, "when": ""}).advised(may_flush=True)  # type: ignore[arg-type]
         yield Fault.of(LATE, code, {**_WHO, "when": ""}).advised(place="bot.py:3 in plan", may_flush=False)  # type: ignore[arg-type]
-    yield Fault.of(MALFORMED, "early", {"seat": "prey", "shown": "'x'"}, "'x'")
-    yield Fault.of(MALFORMED, "overlong", {"seat": "prey", "shown": "'x'", "number": 3, "most_bytes": 65536, "is_remote": True})
+    yield Fault.of(MALFORMED, "early", {"seat": "prey", "quote": "'x'"}, "'x'")
+    yield Fault.of(MALFORMED, "overlong", {"seat": "prey", "quote": "'x'", "number": 3, "most_bytes": 65536, "is_remote": True})
     for code in ("deaf", "left", "hung-up", "raised", "returned"):
         yield Fault.of(CRASHED, code, {**_WHO, "words": f"ValueError: {ODD}"})  # type: ignore[arg-type]
     yield Fault.of(CRASHED, "unsupervised", {**_WHO, "is_alone": True})
@@ -56,7 +56,7 @@ def faults() -> Iterator[Fault]:
     yield Fault.of(MALFORMED, "bad-move", {"seat": "prey", "turn": 3, "why": "move.go is 5"}, "'x'")
     yield Fault.of(ILLEGAL, "illegal-move", {"seat": "prey", "turn": 3, "why": "there is a wall"}, "'x'")
     yield Fault.of(LATE, "unconnected", {**_WHO, "dialect": "architect", "when": ""})
-    yield Fault.of(MALFORMED, "hasty", {"shown": "'x'"})
+    yield Fault.of(MALFORMED, "hasty", {"quote": "'x'"})
 
 
 def test_there_is_a_fault_of_every_code() -> None:

@@ -65,7 +65,7 @@ def _early(interview: Interview, sent: bytes, early: bytes) -> Response:
     from referee.replay.faults import MALFORMED, Fault
 
     interview.blame(sent)
-    return Response(early, reason="early", fault=Fault.of(MALFORMED, "hasty", {"shown": quoted(early)}))
+    return Response(early, reason="early", fault=Fault.of(MALFORMED, "hasty", {"quote": quoted(early)}))
 
 
 def together(bot: CheckedBot) -> Finding:
