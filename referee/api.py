@@ -65,7 +65,7 @@ def play(
     file = path_text(out)
     if from_replay is not None:
         return run(*_resumed(players, from_replay, game, rules, seed, time, isolation, file, settings))
-    return run(*request(players, game, rules, seed, time, isolation, file, settings))
+    return run(*request(players, game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=file, **settings))
 
 
 def _resumed(
@@ -97,15 +97,15 @@ def _resumed(
 
 def request(
     players: Sequence[Player],
-    game: str,
-    rules: str | None,
-    seed: int | None,
-    time: Time | None,
-    isolation: str,
-    out: str | None,
-    settings: Mapping[str, Any],
     *,
+    game: str = games.names()[0],
+    rules: str | None = None,
+    seed: int | None = None,
+    time: Time | None = None,
+    isolation: str = "auto",
+    out: str | None = None,
     draws_starts: bool = False,
+    **settings: Any,
 ) -> tuple[MatchRequest, dict[Seat, Player]]:
     """Return the match that arguments of ``play`` request, and the player of each seat. With ``draws_starts`` the settings need no start."""
     room = games.get(game)
@@ -192,7 +192,7 @@ def duel(
     """
     file = path_text(out)
     folder = None if file is None else file.rstrip("/") + "/"
-    match, _ = request((team_a, team_b), game, rules, seed, time, isolation, folder, settings)
+    match, _ = request((team_a, team_b), game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=folder, **settings)
     return play_pair(match, {"a": team_a, "b": team_b}, run)
 
 

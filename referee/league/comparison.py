@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee import api
-from referee import games as registry
 from referee.errors import PlayerError, UsageError
 from referee.league.compare import STANDARD, BotComparison, SequentialTest
 from referee.league.comparison_store import open_comparison, stored_seed
@@ -69,14 +68,9 @@ def compare(
     beta: float = STANDARD.beta,
     duels: int = STANDARD.duels,
     slots: int | None = None,
-    game: str = registry.names()[0],
-    rules: str | None = None,
-    seed: int | None = None,
-    time: api.Time | None = None,
-    isolation: str = "auto",
     out: str | os.PathLike[str] | None = None,
     progress: Callable[[Compared], None] | None = None,
-    **settings: Any,
+    **options: Any,
 ) -> Comparison:
     """Find out whether program A is better than program B, with as few duels as possible: ``referee compare``.
 
@@ -84,8 +78,8 @@ def compare(
     programs ``against``. ``seat`` is a role, to compare them in this role only. ``p0`` and ``p1`` are A's share if it is no better and if it
     is better; ``alpha`` and ``beta`` the chances of the two errors. ``slots`` is the number of matches at
     once (None: as many as this machine has cores and memory for). ``out`` is a folder that keeps the duels, so that the same call continues
-    them. ``progress`` is called with the state of the comparison after each duel that counts. The other options are those of
-    ``referee.play``.
+    them. ``progress`` is called with the state of the comparison after each duel that counts. ``options`` are those of
+    ``referee.play``: ``game``, ``rules``, ``seed``, ``time``, ``isolation`` and the settings of the game.
 
     Raises UsageError, SettingsError or PlayerError where a value is wrong, StartError if an opponent never starts, and MatchVoid if the
     referee fails.
@@ -98,7 +92,7 @@ def compare(
                 "example bots, and play_many also takes bot classes."
             )
     folder = api.path_text(out)
-    request, _ = api.request((a, b), game, rules, seed, time, isolation, None, settings, draws_starts=True)
+    request, _ = api.request((a, b), draws_starts=True, **options)
     names = [str(program) for program in (a, b, *opponents)]
     comparison = begin(request, names, SequentialTest(p0, p1, alpha, beta, duels), slots, seat, None if folder is None else Path(folder))
     with contextlib.closing(duels_of(comparison, None if folder is None else Path(folder))) as states:

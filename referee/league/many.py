@@ -85,7 +85,9 @@ def play_many(
     classes play in this process, one game after another. The other options, and the errors, are those of ``referee.play``; they are
     raised at once, before the first result is asked for.
     """
-    request, lineup = api.request(players, game, rules, seed, time, isolation, api.path_text(out), settings, draws_starts=True)
+    request, lineup = api.request(
+        players, game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=api.path_text(out), draws_starts=True, **settings
+    )
     if any(inspect.isclass(player) for player in players):
         return _in_this_process(request, lineup, _checked_games(games), progress)
     finished = count(1)
