@@ -30,7 +30,7 @@ from referee.league.worker import Completed, Worker
 from referee.match.options import CPU, WALL
 from referee.players.clock import Clock, TimeControl
 from referee.players.exchange import Exchange
-from referee.players.log import Log
+from referee.isolation.log import Log
 from referee.players.names import resolve
 
 #: The budget of a whole match of one step, beside its floor.
@@ -129,7 +129,7 @@ class _BareBot:
     def __init__(self, bot: Bot, isolation: Isolation) -> None:
         self._folders: list[str] = []
         bare = isolation._replace(level=ISOLATED)
-        self._sandbox = bare.sandbox(bot_plan(bot), announce=lambda cleaning: self._folders.extend(cleaning.trees))
+        self._sandbox = bare.process(bot_plan(bot), announce=lambda cleaning: self._folders.extend(cleaning.trees))
         self._stdin, self._question = os.pipe()
         self._answer, self._stdout = os.pipe()
         self._theirs = self._sandbox.start.descriptors((self._stdin, self._stdout, os.dup(2)), os.open(os.devnull, os.O_RDWR))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from referee import games
 from referee.errors import PlayerError, UsageError
+from referee.isolation.file_names import published
 from referee.match.loop import Match
 from referee.match.options import MatchOptions, TimeControl, checked
 from referee.match.play import MatchRequest, continued, settings_of
 from referee.match.start import Start, lineup, options_of, split
 from referee.players.names import is_human, resolve
-from referee.players.own_files import published
 from referee.replay.events import MatchResult
 from referee.replay.recorded_match import RecordedMatch
 from referee.support.words import the_seat

@@ -304,7 +304,7 @@ def _start_worker(
     module: str, *arguments: str, pass_fds: Sequence[int] = (), stdin: int = subprocess.DEVNULL, stdout: int | None = None
 ) -> _Worker | subprocess.Popen[bytes]:
     """Do what ``start_module`` does for a worker or the server of a match's pages, but fork this process, which has imported everything."""
-    from referee.players import building, scripts
+    from referee.isolation import building, scripts
 
     if os.environ.get(MARK) or threading.active_count() > 1 or not hasattr(os, "pidfd_open") or stdout == subprocess.PIPE:
         return start_module(module, *arguments, pass_fds=pass_fds, stdin=stdin, stdout=stdout)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
     from referee.grading.values import Grades
-    from referee.isolation.supervision import SupervisionReserve
+    from referee.isolation.launcher import Launcher
     from referee.match.options import TimeControl
     from referee.replay.events import Listener, MatchResult
 
@@ -121,7 +121,7 @@ def _dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:
 def no_built_bot_is_left() -> Iterator[None]:
     """Bots that a test builds in this process have no copies after it; a later test counts such folders."""
     yield
-    building = sys.modules.get("referee.players.building")
+    building = sys.modules.get("referee.isolation.building")
     if building is not None:
         building.forget()
 
@@ -136,7 +136,7 @@ def play_match(
     seed: int | None = 1,
     replay: Path | None = None,
     listeners: list[Listener] | None = None,
-    reserve: SupervisionReserve | None = None,
+    launcher: Launcher | None = None,
     **settings: Any,
 ) -> MatchResult:
     """Play a match of real programs; without options the clock is patient. ``times`` gives some seats a clock of their own."""
@@ -144,7 +144,7 @@ def play_match(
     bots = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", hunter), ("prey", prey))}
     checked = game.codec.settings(rules, settings)
     match = match_between(
-        game, checked, bots, options or UNHURRIED, seed=seed, replay=replay, listeners=listeners or [], reserve=reserve, times=times
+        game, checked, bots, options or UNHURRIED, seed=seed, replay=replay, listeners=listeners or [], launcher=launcher, times=times
     )
     return match.run()
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Game
-    from referee.isolation.supervision import SupervisionReserve
+    from referee.isolation.launcher import Launcher
     from referee.players.player import Player
     from referee.replay.events import Listener
 
@@ -40,7 +40,7 @@ def match_between(
     start: Start | None = None,
     replay: Path | None = None,
     listeners: Sequence[Listener] = (),
-    reserve: SupervisionReserve | None = None,
+    launcher: Launcher | None = None,
     times: Mapping[str, TimeControl] | None = None,
 ) -> Match:
     """A match that hasn't begun. Its logs are beside its replay. ``times`` gives some seats a time control of their own."""
@@ -51,4 +51,4 @@ def match_between(
     def clock_of(seat: str, control: TimeControl) -> Clock:
         return Clock((times or {}).get(seat, control).settled(is_strict=isolation.is_strict))
 
-    return Match(spec, listeners, isolation=isolation, reserve=reserve, clock_of=clock_of)
+    return Match(spec, listeners, isolation=isolation, launcher=launcher, clock_of=clock_of)

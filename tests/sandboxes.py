@@ -29,8 +29,8 @@ from referee.players.names import resolve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from referee.isolation.launcher import Launcher
     from referee.isolation.level import Isolation
-    from referee.isolation.supervision import SupervisionReserve
     from referee.replay.events import Listener, MatchResult
 
 HOSTILE = Path(__file__).parent / "hostile_bots"
@@ -137,7 +137,7 @@ def intrude(
     python: str = "",
     listeners: list[Listener] | None = None,
     steps: int = 30,
-    reserve: SupervisionReserve | None = None,
+    launcher: Launcher | None = None,
 ) -> Played:
     """Play a match of a quiet hunter against an intruder; ``time`` is the intruder's own time control."""
     folder = folder_of(source, planted, python)
@@ -154,7 +154,7 @@ def intrude(
         seed=1,
         replay=replay,
         listeners=listeners or [],
-        reserve=reserve,
+        launcher=launcher,
         times={} if time is None else {"prey": time},
     )
     result = match.run()

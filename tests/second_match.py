@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from referee import games
 from referee.errors import MatchVoid
+from referee.isolation.launcher import Launcher
 from referee.isolation.limits import Limits
-from referee.isolation.supervision import SupervisionReserve
 from referee.match.loop import Match
 from referee.match.options import MatchOptions, TimeControl
 from referee.match.play import MatchRequest
@@ -30,27 +30,27 @@ def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps
 
     specs = {seat: resolve(bot, seat, "evasion") for seat in ("hunter", "prey")}
     isolation = choose(level, Limits(), [*specs.values()])
-    reserve = SupervisionReserve()
+    launcher = Launcher()
     first = os.path.join(folder, "first", "")
     os.mkdir(first)
     try:
         for _ in range(short_matches):
-            _play(specs, isolation, reserve, idle, 2, first)
-        _play(specs, isolation, reserve, idle, steps, os.path.join(folder, ""))
+            _play(specs, isolation, launcher, idle, 2, first)
+        _play(specs, isolation, launcher, idle, steps, os.path.join(folder, ""))
     except MatchVoid as error:
         print(error, file=sys.stderr)
         sys.exit(4)
     finally:
-        reserve.close()
+        launcher.close()
 
 
-def _play(bots: dict[str, Bot], isolation: Isolation, reserve: SupervisionReserve, idle: str, steps: int, out: str) -> None:
+def _play(bots: dict[str, Bot], isolation: Isolation, launcher: Launcher, idle: str, steps: int, out: str) -> None:
     game = games.get("evasion")
     run = {"cores": 0, "idle": idle, "max_lateness": 3600.0}
     options = MatchOptions.model_validate({"time": TimeControl(startup=None, move=None, bank=None), "run": run})
     settings = game.codec.settings("classic", {"max_steps": steps})
     request = MatchRequest(game, settings, options, out=out)
-    Match(request.spec(bots, request.reserve(["bot" for _ in bots], tuple(bots))), isolation=isolation, reserve=reserve).run()
+    Match(request.spec(bots, request.reserve(["bot" for _ in bots], tuple(bots))), isolation=isolation, launcher=launcher).run()
 
 
 def _terminate(number: int, _: object) -> None:

@@ -14,11 +14,10 @@ from referee.author.check import run
 from referee.author.check.check_result import FAILED
 from referee.errors import PlayerError, UsageError
 from referee.grading import submissions
-from referee.isolation import contents, submission
+from referee.isolation import contents, known_good, submission
 from referee.isolation.choose import choose
+from referee.isolation.file_names import for_author
 from referee.league.teams import team as read_team
-from referee.players import known_good
-from referee.players.own_files import for_author
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -22,13 +22,13 @@ from referee.arena.checking import Checker
 from referee.arena.engine import ArenaEngine
 from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid, RefereeError, UsageError
+from referee.isolation import known_good
 from referee.isolation.choose import choose
 from referee.league.engine import MachineFailed
 from referee.league.progress import ProgressListener
 from referee.league.rows import StoreError
 from referee.league.worker import end_with
 from referee.league.workers import Workers, open_pool
-from referee.players import known_good
 from referee.support.escape import message
 from referee.support.processes import give_way, start_module
 

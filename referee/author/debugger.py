@@ -17,9 +17,9 @@ from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.bot import Bot
 from referee.isolation.choose import choose
+from referee.isolation.file_names import published
+from referee.isolation.log import Log
 from referee.match.options import checked_isolation, limits_of
-from referee.players.log import Log
-from referee.players.own_files import published
 from referee.players.recorded_bots import SAME
 from referee.replay.faults import ILLEGAL, MALFORMED
 from referee.replay.position import board, status_facts

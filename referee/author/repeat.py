@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import ReplayError, UsageError
+from referee.isolation.log import Log
 from referee.match.collector import MoveCollector
 from referee.match.greeting import greet, pause
 from referee.match.options import TimeControl
 from referee.players.clock import Clock, LongWait
 from referee.players.exchange import GRACE, Exchange
-from referee.players.log import Log
 from referee.players.names import is_human, resolve
 from referee.players.player import host_of
 from referee.replay.faults import Fault

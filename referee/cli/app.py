@@ -21,7 +21,7 @@ import typer
 from referee.cli.models import with_fields
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
-from referee.players import scripts
+from referee.isolation import scripts
 from referee.support.csv_text import MARK
 from referee.support.escape import message, printable
 from referee.version import __version__

@@ -16,9 +16,9 @@ from referee.cli.options import BotIsolation, FirstRules, Game, bot_argument, se
 from referee.cli.run import announce_build
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
+from referee.isolation.building import tell_builds
 from referee.isolation.limits import ISOLATED_CGROUP
 from referee.match.options import TimeControl, checked_isolation
-from referee.players.building import tell_builds
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.support.words import counted, program
 

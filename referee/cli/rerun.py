@@ -105,8 +105,8 @@ def debug(
     from referee.author import debugger
     from referee.author.pinned_test import check_free, write
     from referee.author.repeat import program_of
-    from referee.players.building import tell_builds
-    from referee.players.own_files import published
+    from referee.isolation.building import tell_builds
+    from referee.isolation.file_names import published
 
     isolation = isolation or ("auto" if bot is None else "none")
     checked_isolation(isolation, "--isolation")

@@ -13,12 +13,12 @@ from referee.cli.app import say
 from referee.cli.pages import tell
 from referee.cli.terminal import Live
 from referee.errors import UsageError
+from referee.isolation.building import tell_builds
 from referee.isolation.supervision import start_early
 from referee.match.loop import Match
 from referee.match.options import CPU, TimeControl
 from referee.match.play import bot_of
 from referee.pages.show import Show, SteadyPace
-from referee.players.building import tell_builds
 from referee.players.names import HUMAN, is_human
 from referee.support.packages import need_web
 

@@ -20,6 +20,7 @@ from referee.grading.plan import GradingPlan
 from referee.grading.pools import fairly
 from referee.grading.rubric import commitment_of, opponent_seats, roles
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
+from referee.isolation.file_names import for_author
 from referee.league import commitment, disputes
 from referee.league.commitment import PRIVATE
 from referee.league.database import FILE
@@ -28,7 +29,6 @@ from referee.league.store import Store
 from referee.league.teams import changed
 from referee.league.teams import team as read_team
 from referee.match.options import MatchOptions
-from referee.players.own_files import for_author
 from referee.support.files import write_whole
 
 if TYPE_CHECKING:

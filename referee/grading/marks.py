@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.grading import needs
 from referee.grading.rubric import own_seats
 from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, VOID, RubricMark, StudentMarks, Trial, TrialMark
-from referee.players.own_files import for_author
+from referee.isolation.file_names import for_author
 from referee.support.words import counted
 
 if TYPE_CHECKING:

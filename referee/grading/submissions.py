@@ -24,11 +24,11 @@ from referee.handins import layouts, ownership, roster
 from referee.handins.layouts import HandIn
 from referee.handins.names import is_archive, is_ignored, stem
 from referee.handins.ownership import MOST_NAMED, Attribution, EarlierHandIn, listed
-from referee.isolation import runtime, submission
+from referee.isolation import runtime, scripts, submission
+from referee.isolation.file_names import for_author
 from referee.isolation.submission import Piece
 from referee.league.teams import LONGEST_NAME, file_name
-from referee.players import bot_toml, languages, scripts
-from referee.players.own_files import for_author
+from referee.players import bot_toml, languages
 from referee.support.escape import escape
 from referee.support.files import open_regular
 

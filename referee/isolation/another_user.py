@@ -24,11 +24,12 @@ from referee.errors import PlayerError, UsageError
 from referee.isolation import bubblewrap, confinement, runtime, submission, supervisor
 from referee.isolation.limits import LIMITS_USER
 from referee.isolation.plan import needs
-from referee.isolation.sandbox import Cleaning, ProgramStart, Sandbox, SoftLimits
+from referee.isolation.process import Cleaning, Process, ProgramStart, SoftLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from referee.isolation.bot import Bot
     from referee.isolation.limits import Limits
     from referee.isolation.plan import Plan
     from referee.isolation.users import UserNumber
@@ -41,7 +42,7 @@ _FILTER_FD = 3
 _SHARED_MEMORY = "/dev/shm"
 
 
-class UserSandbox(Sandbox):
+class OtherUserProcess(Process):
     """A bot that runs as a separate user. ``home`` is the copy of its files; ``processes`` is its limit with room for what starts it.
 
     ``keeps_files``: it is a build, in a folder of this referee, and its files are there after its end.
@@ -49,8 +50,10 @@ class UserSandbox(Sandbox):
 
     is_sandbox = True
 
-    def __init__(self, start: ProgramStart, limits: Limits, processes: int, home: str, user: UserNumber, *, keeps_files: bool) -> None:
-        super().__init__(start, limits, LIMITS_USER)
+    def __init__(
+        self, bot: Bot, start: ProgramStart, limits: Limits, processes: int, home: str, user: UserNumber, *, keeps_files: bool
+    ) -> None:
+        super().__init__(bot, start, limits, LIMITS_USER)
         self.home = home
         self._keeps_files = keeps_files
         self.watch = SoftLimits(limits.memory_bytes, processes)
@@ -61,6 +64,7 @@ class UserSandbox(Sandbox):
 
         The supervisor removes the files only after the last of its matches. By then another bot may have the ID.
         """
+        super().close()
         if self._user is not None:
             end_all_of(self._user.number)
             if not self._keeps_files:
@@ -108,8 +112,8 @@ def refuse_missing(plans: Iterable[Plan]) -> None:
         user.release()
 
 
-def sandbox(plan: Plan, limits: Limits, cpu_seconds: int | None, announce: Callable[[Cleaning], None]) -> UserSandbox:
-    """Return a bot's own user with a copy of its files, as ``Isolation.sandbox`` does. PlayerError if the files can't be copied."""
+def process(plan: Plan, limits: Limits, cpu_seconds: int | None, announce: Callable[[Cleaning], None]) -> OtherUserProcess:
+    """Return a bot's own user with a copy of its files, as ``Isolation.process`` does. PlayerError if the files can't be copied."""
     closed = _closed(plan)
     if closed is not None:
         raise PlayerError(f"{plan.bot.label:.120} needs {closed}, which the bot's user can't read.")
@@ -148,7 +152,7 @@ def sandbox(plan: Plan, limits: Limits, cpu_seconds: int | None, announce: Calla
         argv = (*_become(user.number), *caps, *confined, *plan.before, *inside)
         fd = confinement.filter_pipe(has_network=bool(plan.script) and not plan.is_build, is_build=plan.is_build)
         start = ProgramStart(argv, env, home, (fd,))
-        made = UserSandbox(start, limits, processes, home, user, keeps_files=plan.is_build)
+        made = OtherUserProcess(plan.bot, start, limits, processes, home, user, keeps_files=plan.is_build)
         undo.pop_all()
         return made
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import CopyUnwritten
 from referee.isolation import submission
-from referee.isolation.sandbox import Cleaning
+from referee.isolation.process import Cleaning
 
 if TYPE_CHECKING:
     from collections.abc import Callable

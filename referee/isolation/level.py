@@ -1,4 +1,4 @@
-"""A level of isolation, and the sandbox that it gives a bot."""
+"""A level of isolation, and the processes that it makes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.isolation.copies import Copies
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.isolation.names import own_prefix
 from referee.isolation.plan import VARIANT_A, VARIANT_B, is_own_python, needs, normal, variant_for
-from referee.isolation.sandbox import BubblewrapSandbox, Cleaning, ProgramStart, Sandbox
+from referee.isolation.process import Cleaning, Process, ProgramStart, SandboxedProcess
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Isolation(NamedTuple):
         variant = variant_for(binds)
         return VARIANT_B if variant == VARIANT_A and not self.has_variant_a else variant
 
-    def sandbox(
+    def process(
         self,
         plan: Plan,
         cpu_seconds: int | None = None,
@@ -89,15 +89,15 @@ class Isolation(NamedTuple):
         ends_whole: bool = True,
         announce: Callable[[Cleaning], None] = lambda _: None,
         copies: Copies | None = None,
-    ) -> Sandbox:
-        """Return a sandbox for one bot. It has descriptors and a copy of the bot's files until it is closed.
+    ) -> Process:
+        """Return the process of a bot, or of its build, which the supervisor is to start. It has descriptors and a copy of the bot's files until it is closed.
 
         ``announce`` is called with everything that must be cleaned up, before it is created. ``copies`` are those of earlier matches.
         PlayerError if the program has files that can't be copied, or if the user of the sandbox can't run it.
         """
         if self.level == LIMITS_USER:
             _refuse_unrunnable(plan, has_sandbox=False)
-            return another_user.sandbox(plan, self.limits, cpu_seconds, announce)
+            return another_user.process(plan, self.limits, cpu_seconds, announce)
         if not self.has_sandbox:
             if self.level != NONE:
                 _refuse_unrunnable(plan, has_sandbox=False)
@@ -105,13 +105,13 @@ class Isolation(NamedTuple):
             if self.level == LIMITS:
                 argv = (*_caps(self.limits, cpu_seconds), *argv)
             if own_user.is_needed():
-                return own_user.sandbox(plan, argv, self.limits, self.level, copies or Copies(announce))
-            return Sandbox(ProgramStart(argv, plan.env, plan.bot.folder), self.limits, self.level)
+                return own_user.process(plan, argv, self.limits, self.level, copies or Copies(announce))
+            return Process(plan.bot, ProgramStart(argv, plan.env, plan.bot.folder), self.limits, self.level)
         return self._sandbox(plan, cpu_seconds, announce, copies or Copies(announce), ends_whole=ends_whole)
 
     def _sandbox(
         self, plan: Plan, cpu_seconds: int | None, announce: Callable[[Cleaning], None], copies: Copies, *, ends_whole: bool
-    ) -> Sandbox:
+    ) -> Process:
         # Wrapper processes don't count towards the bot's limit.
         limits = self.limits.replace(processes=self.limits.processes + 1) if plan.script else self.limits
         with contextlib.ExitStack() as undo:
@@ -151,9 +151,9 @@ class Isolation(NamedTuple):
             config = bubblewrap.SandboxConfig(
                 argv, copy.folder, binds, env, limits, number, own_namespace, cpu_seconds, data, builder=builder
             )
-            sandbox = BubblewrapSandbox(config, self.limits, self.level, group, user, copy.give_back)
+            process = SandboxedProcess(plan.bot, config, self.limits, self.level, group, user, copy.give_back)
             undo.pop_all()
-            return sandbox
+            return process
 
 
 def _copied(plan: Plan, folder: str) -> Plan:

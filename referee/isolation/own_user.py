@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING
 from referee.errors import UsageError
 from referee.isolation import another_user, bubblewrap, runtime, submission, supervisor
 from referee.isolation.plan import needs
-from referee.isolation.sandbox import ProgramStart, Sandbox
+from referee.isolation.process import Process, ProgramStart
 from referee.support.cache import VARIABLE as CACHE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from referee.isolation.bot import Bot
     from referee.isolation.copies import Copies
     from referee.isolation.limits import Limits
     from referee.isolation.plan import Plan
@@ -44,16 +45,17 @@ def is_needed() -> bool:
     return os.geteuid() == 0 and sys.platform.startswith("linux")
 
 
-class OwnUser(Sandbox):
+class OwnUserProcess(Process):
     """A bot of root that isn't separated from the machine, but is a user of its own. ``folder`` is its home folder, "" for a build."""
 
-    def __init__(self, start: ProgramStart, limits: Limits, level: str, user: UserNumber, folder: str) -> None:
-        super().__init__(start, limits, level)
+    def __init__(self, bot: Bot, start: ProgramStart, limits: Limits, level: str, user: UserNumber, folder: str) -> None:
+        super().__init__(bot, start, limits, level)
         self._user: UserNumber | None = user
         self._folder = folder
 
     def close(self) -> None:
         """Remove its home folder and what it left in shared memory, and release the user ID; its processes must be gone."""
+        super().close()
         if self._user is not None:
             if self._folder and not supervisor.attempt(os.rmdir, self._folder):
                 supervisor.attempt(supervisor.remove_tree, self._folder)
@@ -62,7 +64,7 @@ class OwnUser(Sandbox):
             self._user = None
 
 
-def sandbox(plan: Plan, argv: tuple[str, ...], limits: Limits, level: str, copies: Copies) -> OwnUser:
+def process(plan: Plan, argv: tuple[str, ...], limits: Limits, level: str, copies: Copies) -> OwnUserProcess:
     """Return a bot's own user, which runs ``argv``. UsageError if that user can't reach the bot's files here."""
     from referee.isolation.users import UserNumber
 
@@ -95,7 +97,7 @@ def sandbox(plan: Plan, argv: tuple[str, ...], limits: Limits, level: str, copie
             env.setdefault("RUSTUP_HOME", toolchains)
         env |= {"HOME": home, "TMPDIR": home, CACHE_VARIABLE: ""}
         start = ProgramStart(argv, env, plan.bot.folder, user=user.number, passage=passage)
-        return OwnUser(start, limits, level, user, folder)
+        return OwnUserProcess(plan.bot, start, limits, level, user, folder)
     except BaseException:
         user.release()
         raise

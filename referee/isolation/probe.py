@@ -23,7 +23,7 @@ from referee.isolation.bot import Bot
 from referee.isolation.check_cache import CheckCache
 from referee.isolation.limits import Limits
 from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, Plan, bot_plan, needs, variant_for
-from referee.isolation.sandbox import BubblewrapSandbox, Cleaning
+from referee.isolation.process import Cleaning, SandboxedProcess
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
 from referee.support.packages import install_command
@@ -159,8 +159,8 @@ def _run(isolation: Isolation, probe: Plan, variant: str, *, is_deep: bool) -> I
             canary.chmod(0o644)
             outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
             tried = probe._replace(inside=(*probe.inside, *outside))
-            sandbox = isolation._replace(limits=_LIMITS).sandbox(tried, 60, ends_whole=False, announce=supervision.clean)
-            assert isinstance(sandbox, BubblewrapSandbox)
+            sandbox = isolation._replace(limits=_LIMITS).process(tried, 60, ends_whole=False, announce=supervision.clean)
+            assert isinstance(sandbox, SandboxedProcess)
             report, said, freezes = _watch(sandbox, supervision)
         finally:
             supervision.end()
@@ -179,7 +179,7 @@ def _run(isolation: Isolation, probe: Plan, variant: str, *, is_deep: bool) -> I
         yield _check("freezer holds", freezes, "frozen and continued" if freezes else "it doesn't stop", advice)
 
 
-def _watch(sandbox: BubblewrapSandbox, supervision: Supervision) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
+def _watch(sandbox: SandboxedProcess, supervision: Supervision) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
     """Run the self-check below a supervisor, as in a match. Return its report, or None and the reason; and whether the freezer works."""
     stdin, (out, out_write), (err, err_write) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe()
     standard = (stdin, out_write, err_write)
@@ -250,12 +250,12 @@ _TRIES = 5
 _FREEZE_SECONDS = 5.0
 
 
-def can_freeze(sandbox: BubblewrapSandbox) -> bool:
+def can_freeze(sandbox: SandboxedProcess) -> bool:
     """True if the freezer stops everything inside. On a busy machine a single test can be late, so one success is enough."""
     return any(_freezes_now(sandbox, (number + 1) * _FREEZE_SECONDS) for number in range(_TRIES))
 
 
-def _freezes_now(sandbox: BubblewrapSandbox, patience: float) -> bool:
+def _freezes_now(sandbox: SandboxedProcess, patience: float) -> bool:
     group = sandbox.group
     assert group is not None
     sandbox.stop()

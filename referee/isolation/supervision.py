@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from referee.isolation import supervisor
 from referee.isolation.copies import Copies
-from referee.isolation.sandbox import Cleaning
+from referee.isolation.process import Cleaning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.isolation.copies import Check
-    from referee.isolation.sandbox import ProgramStart, SoftLimits
+    from referee.isolation.process import ProgramStart, SoftLimits
 
 #: How long the supervisor may take to end everything, in seconds.
 PATIENCE = 10.0
@@ -213,48 +213,12 @@ def new_supervision(check: Check | None = None, *, is_guarded: bool = True) -> S
         if supervision.is_alive():
             supervision.copies, supervision.is_guarded = Copies(supervision.clean, check), is_guarded
             return supervision
-        _discard(supervision)
+        discard(supervision)
     return Supervision(check, is_guarded=is_guarded)
 
 
-class SupervisionReserve:
-    """Keeps the supervision of a match for the next match of the same process, with the copies of programs. ``close`` ends it.
-
-    ``check`` is called with each program that is copied and the folder of the copy; it raises an error if the copy must not be used.
-    """
-
-    def __init__(self, check: Check | None = None) -> None:
-        self.check = check
-        self.idle: Supervision | None = None
-
-    def take(self, *, is_guarded: bool) -> Supervision | None:
-        """Return the idle supervision; None if there is none, or if it can't be trusted.
-
-        ``is_guarded``: no bot of the next match can signal its processes. Such bots and others don't share one, nor copies of programs.
-        """
-        supervision, self.idle = self.idle, None
-        if supervision is None or (supervision.is_guarded == is_guarded and supervision.is_quiet()):
-            return supervision
-        _discard(supervision)
-        return None
-
-    def has_idle(self) -> bool:
-        """True if the match before has left a supervision that nobody has touched since."""
-        return self.idle is not None and self.idle.is_quiet()
-
-    def give(self, supervision: Supervision) -> None:
-        """Keep a supervision that was renewed."""
-        self.close()
-        self.idle = supervision
-
-    def close(self) -> None:
-        """End the idle supervision, if there is one."""
-        supervision, self.idle = self.idle, None
-        if supervision is not None:
-            _discard(supervision)
-
-
-def _discard(supervision: Supervision) -> None:
+def discard(supervision: Supervision) -> None:
+    """End a supervision that serves no match."""
     supervision.end()
     if supervision.close(is_ended=True):
         supervision.clean_up()

@@ -22,7 +22,8 @@ from referee import games
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError, of_seat
 from referee.games.game import SettingsError
 from referee.isolation.choose import choose, variants_of
-from referee.isolation.supervision import SupervisionReserve
+from referee.isolation.file_names import from_home, published
+from referee.isolation.launcher import Launcher
 from referee.league.teams import check_copy
 from referee.league.values import MatchRecord
 from referee.match.loop import Match
@@ -31,7 +32,6 @@ from referee.match.play import reserve_replay
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.names import is_human, resolve
-from referee.players.own_files import from_home, published
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
@@ -93,12 +93,12 @@ class Worker:
         self._folder = folder
         self._host = platform.node()
         self._isolations: dict[frozenset[str], Isolation] = {}
-        self._reserve = SupervisionReserve(self._check_copy)
+        self._launcher = Launcher(self._check_copy)
         self._bots: dict[tuple[str, Seat, str], Bot] = {}
 
     def close(self) -> None:
         """End the worker's supervisor, which removes the copies of programs."""
-        self._reserve.close()
+        self._launcher.close()
 
     def play(self, task: MatchTask) -> Report:
         """Play one match. Errors of the teams and of the referee become reports."""
@@ -132,7 +132,7 @@ class Worker:
         isolation, start = self._proved(bots), Start.of(self._game, settings, task.seed)
         reserve_replay(str(replay), tuple(task.seats.values()), tuple(players), force=True)
         match = MatchSpec(self._game, settings, players, start, self._terms.options, replay)
-        result = Match(match, isolation=isolation, reserve=self._reserve).run()
+        result = Match(match, isolation=isolation, launcher=self._launcher).run()
         return Completed(self._record(task, result, time.monotonic() - begun))
 
     def _player(self, bot: Bot, team: str, blamed: Container[str]) -> Bot:
@@ -142,7 +142,7 @@ class Worker:
 
     def _proved(self, bots: Mapping[Seat, Bot]) -> Isolation:
         """The isolation for these bots, chosen and proved once for all whose sandboxes have the same variants."""
-        if not self._reserve.has_idle():
+        if not self._launcher.has_idle():
             # The match before failed, or something of it may be left.
             self._isolations.clear()
         variants = frozenset(variants_of([*bots.values()]))

@@ -54,8 +54,8 @@ def pause(hosts: Mapping[Seat, Host]) -> None:
 
 
 def _raise_refusal(exchange: Exchange, seat: Seat) -> None:
-    bot = exchange.bots.players.get(seat)
-    refusal = None if bot is None else bot.start_refusal()
+    bot = exchange.bots.get(seat)
+    refusal = None if bot is None else bot.process.start_refusal()
     if bot is not None and refusal is not None:
-        inside = "; inside the sandbox there are its own files and the system's alone" if bot.process.sandbox.is_sandbox else ""
+        inside = "; inside the sandbox there are its own files and the system's alone" if bot.process.is_sandbox else ""
         raise StartError(f"{refusal}{inside}.", seat, is_doubtful=True)

@@ -93,13 +93,13 @@ def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: 
     if reason == "ended":
         assert detail is not None
         assert player.process is not None
-        over = player.process.sandbox.excess(str(detail["cause"]))
+        over = player.process.excess(str(detail["cause"]))
         values |= {
             "status": detail.get("status"),
             "signal": detail.get("signal"),
             "excess": None if over is None else list(over),
             "is_remote": player.pipes is not None and player.pipes.keeps_early,
-            "crash": last_words(player.log.tail(), player.process.own_files(), player.process.status)._asdict(),
+            "crash": last_words(player.log.tail(), player.process.file_names(), player.process.status)._asdict(),
             "is_start": is_start,
         }
         return Fault.of(CRASHED if over is None else EXCEEDED, reason, values, None, detail)

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any, Generic
 from typing_extensions import TypeVar
 
 from referee.errors import BUSY, SUPERVISOR, MatchVoid, StartError, UsageError
-from referee.isolation import delays
+from referee.isolation import delays, known_good
 from referee.isolation.bot import Bot
 from referee.isolation.choose import choose, forget
+from referee.isolation.log import Log
 from referee.match import judgement
 from referee.match.adjudicator import Adjudicator
 from referee.match.collector import MoveCollector
 from referee.match.greeting import greet, pause
 from referee.match.options import CPU
-from referee.players import known_good
 from referee.players.clock import Clock
 from referee.players.cores import Cores
 from referee.players.exchange import Exchange
-from referee.players.log import Log
 from referee.players.player import Connection, Function, host_of
 from referee.players.stack import places
 from referee.replay.events import MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
@@ -41,12 +40,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.games.game import Json, Outcome, Seat
+    from referee.isolation.launcher import Launcher
     from referee.isolation.level import Isolation
-    from referee.isolation.supervision import SupervisionReserve
+    from referee.isolation.process import Process
     from referee.match.options import TimeControl
     from referee.match.spec import MatchSpec
     from referee.players.player import Player
-    from referee.players.process import BotProcess
     from referee.replay.answers import TurnAnswers
     from referee.replay.events import Listener
 
@@ -60,7 +59,7 @@ class Match(Generic[S, M]):
     """One match; call ``run`` once.
 
     ``listeners`` are given the events. ``isolation`` is the level of the programs where it is known; else the best one that the options
-    allow is found. ``reserve`` keeps the supervisor between the matches of one process. ``clock_of`` makes the players' clocks.
+    allow is found. ``launcher`` serves several matches of one process. ``clock_of`` makes the players' clocks.
     """
 
     def __init__(
@@ -69,7 +68,7 @@ class Match(Generic[S, M]):
         listeners: Sequence[Listener] = (),
         *,
         isolation: Isolation | None = None,
-        reserve: SupervisionReserve | None = None,
+        launcher: Launcher | None = None,
         clock_of: Callable[[Seat, TimeControl], Clock] = lambda _, control: Clock(control),
     ) -> None:
         game, players, start, replay = spec.game, spec.players, spec.start, spec.replay
@@ -108,14 +107,14 @@ class Match(Generic[S, M]):
             max_lateness=self._options.max_lateness,
             drops_early=self._options.on_malformed == "pass",
             on_tick=self._tick,
-            reserve=reserve,
+            launcher=launcher,
             cpu_seconds=self._time.cpu_seconds,
         )
         self._cores: Cores | None = None
         self._logged = dict.fromkeys(self.seats, 0)
-        self._bots = self._exchange.bots
+        self._launcher = self._exchange.launcher
 
-    def process_of(self, seat: Seat) -> BotProcess | None:
+    def process_of(self, seat: Seat) -> Process | None:
         """Return the process of a seat's program; None for a player that is no program, or before the start."""
         player = self._exchange.players.get(seat)
         return None if player is None else player.process
@@ -149,9 +148,9 @@ class Match(Generic[S, M]):
         except BaseException as error:
             for listener in self.listeners:
                 listener.stopped()
-            if isinstance(error, OSError) and not error.filename and self._bots.has_lost_its_supervisor():
+            if isinstance(error, OSError) and not error.filename and self._launcher.has_lost_its_supervisor():
                 # If the supervisor was killed, the keeper may be removing the control groups at this moment.
-                raise self._bots.supervisor_killed() from None
+                raise self._launcher.supervisor_killed() from None
             if isinstance(error, StartError) and error.is_doubtful and error.seat is not None:
                 self.close()
                 self._clear_machine((error.seat,))
@@ -229,7 +228,7 @@ class Match(Generic[S, M]):
     def _finish(self, outcome: Outcome, steps: int, state: S, head: dict[str, Json], *, is_started: bool) -> MatchResult[S]:
         """End all processes, call the listeners, and return the result. MatchVoid if the machine is to blame for the end of a bot."""
         self._exchange.close(is_sound=True)
-        doubtful = tuple(seat for seat in self.faults if seat in self._bots.players and self._bots.players[seat].process.is_doubtful)
+        doubtful = tuple(seat for seat in self.faults if seat in self._exchange.bots and self._exchange.bots[seat].process.is_doubtful)
         if doubtful:
             self._clear_machine(doubtful)
         logs = self._stderr_logs()
@@ -259,7 +258,7 @@ class Match(Generic[S, M]):
         """Raise MatchVoid if known good bots fail in place of those of the match. Call this when everything of the match is ended."""
         bots = self._bots_by_seat()
         levels = dict.fromkeys(bots, self.isolation)
-        if not self._bots.players:
+        if not self._launcher.processes:
             # The build of a program has failed, which has limits of its own.
             bots = {seat: bots[seat] for seat in seats}
             levels = {seat: levels[seat]._replace(limits=levels[seat].limits.for_build()) for seat in seats}
@@ -291,7 +290,7 @@ class Match(Generic[S, M]):
     def _check_placement(self, cores: Cores) -> None:
         """Add a note for each part of the placement that isn't possible."""
         wanted = self._options.cores
-        if not self._bots.players:
+        if not self._launcher.processes:
             return
         self.notes += self.isolation.notes
         if self.isolation.has_sandbox and not self.isolation.holds and self._options.idle == "stop":
@@ -429,7 +428,7 @@ class Match(Generic[S, M]):
 
         Returns the position after that, and the stderr offsets that have changed.
         """
-        located = places(found, self._bots.players, stop_idle=self._options.idle == "stop")
+        located = places(found, self._exchange.bots, stop_idle=self._options.idle == "stop")
         faults = {
             seat: judgement.located(fault, located[seat].place, may_wait=located[seat].may_wait) if seat in located else fault
             for seat, fault in found.items()

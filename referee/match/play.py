@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
+from referee.isolation.file_names import published
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, limits_of
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.names import resolve
-from referee.players.own_files import published
 from referee.replay.paths import SUFFIX, reserve
 from referee.support.outputs import check_not_input
 from referee.wire.seeds import new_seed

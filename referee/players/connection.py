@@ -17,7 +17,7 @@ from referee.support.words import who
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
-    from referee.players.log import Log
+    from referee.isolation.log import Log
     from referee.players.player import Connection
 
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.players.own_files import OwnFiles
+from referee.isolation.file_names import FileNames
 from referee.replay.faults import LastWords
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_NOTHING = OwnFiles()
+_NOTHING = FileNames()
 #: The longest line that is looked at, in characters, and the longest that a sentence quotes.
 _WIDTH, _SAID = 1_000, 160
 #: How many lines may follow a Python traceback: the rest of a long message, or what the bot printed on its way out.
@@ -35,13 +35,13 @@ class SourceLine(NamedTuple):
     line: str
     function: str = ""
 
-    def text(self, own: OwnFiles) -> str:
+    def text(self, own: FileNames) -> str:
         """The place for a sentence: ``bot.py:12 in hunt``."""
         inside = f" in {escape(self.function, 80)}" if self.function and not self.function.startswith("<") else ""
         return f"{escape(own.named(self.file), 200)}:{self.line}{inside}"
 
 
-def last_words(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -> LastWords:
+def last_words(text: str, own: FileNames = _NOTHING, status: int | None = None) -> LastWords:
     """Return what a bot's stderr tells of its end. ``status`` is the exit status if it is known: a Python traceback was caught if it is not 1."""
     lines = [line[:_WIDTH].rstrip("\r") for line in text.split("\n")]
     words = _traceback(lines, own) if status in (None, _PYTHON_STATUS) else None
@@ -51,7 +51,7 @@ def last_words(text: str, own: OwnFiles = _NOTHING, status: int | None = None) -
     return words
 
 
-def _traceback(lines: Sequence[str], own: OwnFiles) -> LastWords | None:
+def _traceback(lines: Sequence[str], own: FileNames) -> LastWords | None:
     """Return the error and the place of the last Python traceback, unless it is cut short or too much follows it. A syntax error has one line of it."""
     end = next((index + 1 for index in range(len(lines) - 1, -1, -1) if _FRAME.match(lines[index])), 0)
     while end < len(lines) and lines[end].startswith(" "):
@@ -100,7 +100,7 @@ def _unescaped(text: str) -> str:
     return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16) % 0x110000), text)
 
 
-def working_place(frames: Sequence[SourceLine], own: OwnFiles) -> SourceLine | None:
+def working_place(frames: Sequence[SourceLine], own: FileNames) -> SourceLine | None:
     """The innermost line of the bot's own files; None if its own code had not been called, as where the SDK waits for a question."""
     for frame in frames:
         if own.are_in(frame.file):

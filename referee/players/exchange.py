@@ -22,9 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import MatchVoid
 from referee.isolation.bot import Bot
+from referee.isolation.building import all_built
 from referee.isolation.delays import priority
+from referee.isolation.launcher import Launcher
 from referee.isolation.plan import bot_plan
-from referee.players.building import all_built
 from referee.players.clock import CPU, FAIR, GUARDED, WAIT, WALL, BilledTime, Clock, Verdict
 from referee.players.connection import ConnectedPlayer
 from referee.players.fair_meter import FairMeter, RefereeWaits
@@ -33,7 +34,7 @@ from referee.players.meter import QUICK, BotMeter, CpuMeter, Meter
 from referee.players.pending import PendingQuestion, late, out_of_time
 from referee.players.player import Connection, Function, Reply
 from referee.players.polling import Polling
-from referee.players.processes import BotProcesses
+from referee.players.program import ProcessPlayer
 from referee.players.scheduling import BotTurn, SharedTurn, Turns
 from referee.replay.faults import Failure
 from referee.support.words import the_seat
@@ -43,12 +44,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from referee.isolation.level import Isolation
-    from referee.isolation.supervision import SupervisionReserve
+    from referee.isolation.log import Log
+    from referee.isolation.process import Process
     from referee.players.cores import Cores
     from referee.players.link import Link
-    from referee.players.log import Log
     from referee.players.player import Player, RunningPlayer
-    from referee.players.process import BotProcess, ProcessPlayer
 
 #: How long the first, short wait lasts, and how often a long wait calls ``on_tick``, in seconds.
 _SHORT, _TICK = 0.01, 0.25
@@ -63,7 +63,7 @@ class _BotParts(NamedTuple):
 
     player: ProcessPlayer
     link: Link
-    process: BotProcess
+    process: Process
     meter: BotMeter
     turn: BotTurn
     poller: select.poll
@@ -75,7 +75,7 @@ class Exchange:
     ``kind`` is the time that is billed. With ``stops_idle``, bots are stopped while others are asked. ``max_lateness`` are the seconds for
     which the referee may be kept off the processor. With ``drops_early``, bytes that a program wrote before it was asked are dropped;
     else they are a fault. ``on_tick`` is called about four times a second during long waits. ``logs`` take what the players write to stderr.
-    ``reserve`` keeps the supervisor between the matches of one process. ``cpu_seconds`` is a kernel limit on the processor time of each
+    ``launcher`` serves several matches of one process. ``cpu_seconds`` is a kernel limit on the processor time of each
     bot, None for none.
     """
 
@@ -90,11 +90,14 @@ class Exchange:
         max_lateness: float = math.inf,
         drops_early: bool = False,
         on_tick: Callable[[], None] = lambda: None,
-        reserve: SupervisionReserve | None = None,
+        launcher: Launcher | None = None,
         cpu_seconds: int | None = None,
     ) -> None:
         self.players: dict[str, RunningPlayer] = {}
-        self.bots = BotProcesses(reserve)
+        #: Runs the programs of the match; the exchange closes its own one.
+        self.launcher = launcher or Launcher()
+        self._owns_launcher = launcher is None
+        self.bots: dict[str, ProcessPlayer] = {}
         #: The players that are asked at present, in a long wait, and since when, by the performance counter.
         self.awaited: dict[str, float] = {}
         self._players = players
@@ -105,7 +108,6 @@ class Exchange:
         self._max_lateness = max_lateness
         self._drops_early = drops_early
         self._on_tick = on_tick
-        self._check = None if reserve is None else reserve.check
         self._cpu_seconds = cpu_seconds
         self._opened = ExitStack()
         self._bots_by_seat: dict[str, _BotParts] = {}
@@ -115,35 +117,35 @@ class Exchange:
     # The beginning
 
     def open(self, before_run: Callable[[int, int], None] | None = None) -> None:
-        """Start the programs and wait until they run. Raises StartError, MatchVoid and PlayerError as ``BotProcesses`` does.
+        """Start the programs and wait until they run. Raises StartError, MatchVoid and PlayerError as ``Launcher`` does.
 
         ``before_run`` is called with the number of a sandboxed bot and its first process before the bot runs.
         """
         bots = {seat: player for seat, player in self._players.items() if isinstance(player, Bot)}
-        bots = all_built(bots, self._isolation, self._check)
-        # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
-        early = {seat for seat, bot in bots.items() if bot.dialect is not None}
-        self.bots.launch(
-            {seat: bot_plan(bot) for seat, bot in bots.items()}, self._logs, self._isolation, self._cpu_seconds, keeping_early=early
+        bots = all_built(bots, self._isolation, self.launcher.check)
+        processes = self.launcher.launch(
+            {seat: bot_plan(bot) for seat, bot in bots.items()}, dict.fromkeys(bots, self._isolation), self._logs, self._cpu_seconds
         )
-        self.players.update(self.bots.players)
         for seat, player in self._players.items():
             if isinstance(player, Connection):
                 self.players[seat] = ConnectedPlayer(seat, player, self._logs[seat])
             elif isinstance(player, Function):
                 self.players[seat] = LocalPlayer(seat, player, self._logs[seat])
-        self.bots.wait(before_run)
+        self.launcher.wait(before_run)
+        # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
+        self.bots |= {seat: ProcessPlayer(process, keeps_early=bots[seat].dialect is not None) for seat, process in processes.items()}
+        self.players = {**self.bots, **self.players}
         self._connect()
 
     def _connect(self) -> None:
         """Make the layers between the players and the questions."""
-        bots = self.bots.players
+        bots = self.bots
         self._functions = {seat: player for seat, player in self.players.items() if isinstance(player, LocalPlayer)}
         self._links = {seat: player.pipes for seat, player in self.players.items() if player.pipes is not None}
-        self._polling = Polling(self._links, self.bots)
+        self._polling = Polling(self._links, self.launcher)
         is_fair = self._kind == FAIR and bool(bots)
         self._referee_waits = RefereeWaits() if is_fair else None
-        started_as = priority(self.bots.watchdog) if is_fair else None
+        started_as = priority(self.launcher.watchdog) if is_fair else None
         self._bot_meters = {seat: self._meter(player.process, started_as) for seat, player in bots.items()}
         self._meters: dict[str, Meter] = {seat: self._bot_meters.get(seat) or Meter(records_wall=is_fair) for seat in self._links}
         self._turns = Turns(self._bot_meters, is_enabled=self._stops_idle)
@@ -155,18 +157,18 @@ class Exchange:
         if self._referee_waits is not None:
             self._opened.callback(self._referee_waits.close)
 
-    def _meter(self, process: BotProcess, started_as: tuple[int, int] | None) -> BotMeter:
+    def _meter(self, process: Process, started_as: tuple[int, int] | None) -> BotMeter:
         if self._kind == FAIR:
-            return FairMeter(process, None if process.sandbox.is_sandbox else started_as)
+            return FairMeter(process, None if process.is_sandbox else started_as)
         return CpuMeter(process) if self._kind == CPU else BotMeter(process)
 
     def pin(self, cores: Cores) -> None:
         """Keep the bots, then the referee, on the match's cores. A bot that a freezer holds is frozen first, so that it can't fork meanwhile."""
-        for index, player in enumerate(self.bots.players.values()):
-            if player.process.sandbox.holds:
+        for index, player in enumerate(self.bots.values()):
+            if player.process.holds:
                 player.process.stop()
-                player.process.sandbox.stand_still()
-            cores.pin(index, player.process.sandbox.pids())
+                player.process.stand_still()
+            cores.pin(index, player.process.pids())
         cores.pin_self()
 
     # One question
@@ -205,7 +207,7 @@ class Exchange:
         """Ask a function, or a bot for the first time."""
         if seat in self._functions:
             return self._functions[seat].ask(data, clock.limit)
-        player = self.bots.players[seat]
+        player = self.bots[seat]
         poller = self._polling.poller([player.pipes])
         self._bots_by_seat[seat] = _BotParts(player, player.pipes, player.process, self._bot_meters[seat], self._turns.of(seat), poller)
         return self.ask(seat, data, clock)
@@ -414,7 +416,7 @@ class Exchange:
     def _verdict(self, question: PendingQuestion, now: float) -> Verdict:
         """Judge a player that hasn't answered by its deadline, and postpone the deadline if it may go on. MatchVoid if nobody can judge it."""
         if question.is_start and question.player.process is not None:
-            question.note_beside(self.bots.seconds_beside(question.player.process))
+            question.note_beside(self.launcher.seconds_beside(question.player.process))
         return question.verdict(now)
 
     def _reply(self, question: PendingQuestion, now: float, line: bytes | None, failure: Failure | None) -> Reply:
@@ -429,13 +431,13 @@ class Exchange:
         """Fault the players of which the kernel has killed a process for its memory."""
         for seat, question in list(pending.items()):
             process = question.player.process
-            if process is not None and process.sandbox.is_over_memory():
+            if process is not None and process.is_over_memory():
                 del pending[seat]
                 replies[seat] = self._reply(question, perf_counter(), None, question.player.failure())
 
     def _bots_seconds(self) -> float:
         """Return the bots' processor time so far, in seconds, as far as it can be measured while clocks run."""
-        return sum(meter.process.sandbox.evidence_seconds() for meter in self._bot_meters.values())
+        return sum(meter.process.evidence_seconds() for meter in self._bot_meters.values())
 
     # Beside the questions
 
@@ -467,7 +469,7 @@ class Exchange:
         """End a player that has failed, and stop watching it: its process number may belong to another process now."""
         self._polling.forget(seat)
         if seat in self._bot_meters:
-            self.bots.kill(seat)
+            self.launcher.kill(seat)
             self._turns.forget(seat)
             del self._bot_meters[seat]
 
@@ -477,7 +479,7 @@ class Exchange:
 
     def dismiss(self, ends: Mapping[str, bytes], grace: float = GRACE) -> None:
         """Send each bot its last message, close its stdin and give it ``grace`` seconds to leave."""
-        leaving = [bot for seat, bot in self.bots.players.items() if seat in ends]
+        leaving = [bot for seat, bot in self.bots.items() if seat in ends]
         for seat, data in ends.items():
             if seat in self._functions:
                 self._functions[seat].answer(data.rstrip(b"\n"))
@@ -487,7 +489,7 @@ class Exchange:
             if not link.unsent:
                 link.close_one("stdin")
         deadline = perf_counter() + grace
-        while any(bot.process.status is None for bot in leaving) and not self.bots.is_lost:
+        while any(bot.process.status is None for bot in leaving) and not self.launcher.is_lost:
             left = deadline - perf_counter()
             if left <= 0:
                 break
@@ -495,16 +497,19 @@ class Exchange:
 
     def wait_for_end(self, seat: str, seconds: float) -> bool:
         """Return whether a bot ends within a time. What it writes meanwhile is dropped."""
-        deadline, bot = perf_counter() + seconds, self.bots.players[seat]
-        while bot.process.status is None and not self.bots.is_lost and (left := deadline - perf_counter()) > 0:
+        deadline, bot = perf_counter() + seconds, self.bots[seat]
+        while bot.process.status is None and not self.launcher.is_lost and (left := deadline - perf_counter()) > 0:
             self._polling.see_off([bot], left)
         return bot.process.status is not None
 
     def close(self, *, is_sound: bool = False) -> None:
-        """End every process and close every connection. ``is_sound``: nothing has gone wrong, so a reserve may keep the supervisor."""
-        self.bots.close(is_sound=is_sound)
+        """End every process and close every connection. ``is_sound``: nothing has gone wrong, so the launcher may serve another match."""
+        if self._owns_launcher:
+            self.launcher.close()
+        else:
+            self.launcher.renew(is_sound=is_sound)
         self._opened.close()
-        for player in {**self.bots.players, **self.players}.values():
+        for player in {**self.bots, **self.players}.values():
             if player.pipes is not None:
                 player.pipes.close()
             else:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import select
     from collections.abc import Mapping
 
-    from referee.players.process import BotProcess
+    from referee.isolation.process import Process
 
 #: How often a bot with several tasks is looked at while it thinks, and how long one is left alone of which only the first task has worked yet.
 LOOK, _ALONE = 0.004, 0.05
@@ -91,7 +91,7 @@ class FairMeter(BotMeter):
         "_tasks_before",
     )
 
-    def __init__(self, process: BotProcess, started_as: tuple[int, int] | None) -> None:
+    def __init__(self, process: Process, started_as: tuple[int, int] | None) -> None:
         super().__init__(process, FAIR)
         #: When the readings were renewed.
         self._read_at = -math.inf
@@ -118,13 +118,13 @@ class FairMeter(BotMeter):
         """Take the present readings as those from which the next answer is measured."""
         self._first_task_before, self._cpu_before, self._read_at = self._read_first_task(), self.first_seconds(), perf_counter()
         if self._is_due:
-            self._tasks_before = self._tasks = tasks_of(self.process.sandbox.pids())
+            self._tasks_before = self._tasks = tasks_of(self.process.pids())
         # Once is enough: after quick answers, nobody needs to know which tasks there are.
         self._is_due = is_answer and self._has_others
 
     def finish_quickly(self, seconds: float) -> float:
         """Note the end of a quick answer, whose wall time is billed without a reading of waits. Return its wall time."""
-        if self.process.sandbox.is_exact:
+        if self.process.is_exact:
             super().finish_quickly(seconds)
         else:
             self._billed += seconds
@@ -176,7 +176,7 @@ class FairMeter(BotMeter):
     def _cpu_used(self) -> float:
         """Return the processor time of all processes since the question, in seconds. Note whether other tasks than the first have worked."""
         used = self.first_seconds() - self._cpu_before
-        if not self.process.sandbox.is_exact:
+        if not self.process.is_exact:
             used = max(used, self.uses(is_thorough=True) - (self._cpu_before - self._first_before))
         self._is_due = used > self._read_first_task().cpu - self._first_task_before.cpu + _LITTLE
         self._has_others = self._has_others or self._is_due
@@ -186,17 +186,17 @@ class FairMeter(BotMeter):
         """Return the times of the program's first task; after its end, those from before the question."""
         try:
             if self._reader is None:
-                self._reader = DelayReader(str(self.process.sandbox.first_pid()))
+                self._reader = DelayReader(str(self.process.first_pid()))
             return self._reader.read()
         except (OSError, ValueError):
             return self._first_task_before
 
     def _read_tasks(self) -> dict[int, TaskTimes]:
         """Read the live tasks; those that have ended stay as they were seen last."""
-        live = tasks_of(self.process.sandbox.pids())
+        live = tasks_of(self.process.pids())
         self._tasks = {**self._tasks, **live}
         return live
 
     def _is_as_started(self) -> bool:
-        tasks = {self.process.sandbox.first_pid(), *self._tasks} if self._started_as is not None else ()
+        tasks = {self.process.first_pid(), *self._tasks} if self._started_as is not None else ()
         return all(priority(task) in (None, self._started_as) for task in tasks)

@@ -7,18 +7,18 @@ import traceback
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from referee.isolation.file_names import FOREIGN, FileNames, short_path
 from referee.players.crash_report import SourceLine, working_place
-from referee.players.own_files import FOREIGN, OwnFiles, short_path
 from referee.players.player import Reply
 from referee.replay.faults import Failure
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
-    from referee.players.log import Log
+    from referee.isolation.log import Log
     from referee.players.player import Function
 
 
-_OWN = OwnFiles((), FOREIGN)
+_OWN = FileNames((), FOREIGN)
 
 
 class LocalPlayer:

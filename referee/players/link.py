@@ -8,21 +8,11 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from referee.players.log import Log
+    from referee.isolation.log import Log
     from referee.wire.lines import LineBuffer
 
 #: How long to read from a player whose time is up, in seconds: it may have sent more than one read returns.
 _LAST_LOOK = 0.05
-
-
-def readable(fds: Iterable[int]) -> select.poll:
-    """Return a poll that waits for bytes on any of the descriptors."""
-    poller = select.poll()
-    for fd in fds:
-        poller.register(fd, select.POLLIN)
-    return poller
 
 
 class Link:

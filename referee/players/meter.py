@@ -16,7 +16,7 @@ from referee.players.clock import CPU, WALL, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.players.process import BotProcess
+    from referee.isolation.process import Process
 
 #: Processor time that a bot may use for each question without being billed, in seconds: to wake up and to go to sleep.
 UNBILLED = 0.0002
@@ -81,12 +81,12 @@ class BotMeter(Meter):
 
     __slots__ = ("_billed", "_checked", "_first_before", "_quick_answers", "_read", "last_used", "process", "used_before")
 
-    def __init__(self, process: BotProcess, kind: Kind = WALL) -> None:
+    def __init__(self, process: Process, kind: Kind = WALL) -> None:
         super().__init__(kind, records_wall=kind != WALL)
         self.process = process
         self.used_before = self.last_used = 0.0
         #: Returns its processor time so far, by the cheapest available call; OSError after its end.
-        self._read: Callable[[], float] = process.sandbox.clock()
+        self._read: Callable[[], float] = process.clock()
         #: Where there is no account: the last reading of its first process, and how many answers since all processes were read.
         self._first_before, self._quick_answers = 0.0, 0
         #: Its seconds by the wall clock so far, and the readings at the last check of its work out of turn.
@@ -124,7 +124,7 @@ class BotMeter(Meter):
 
     def uses(self, *, is_thorough: bool = False) -> float:
         """Return its processor time since ``newly_used`` was last called, in seconds."""
-        sandbox = self.process.sandbox
+        sandbox = self.process
         return max(0.0, (sandbox.seconds() if is_thorough else sandbox.quick_seconds()) - self.used_before)
 
     def first_seconds(self) -> float:
@@ -143,7 +143,7 @@ class BotMeter(Meter):
 
     def used_exactly(self) -> float:
         """Return its processor time since its last answer, in seconds; infinite if that isn't exact."""
-        sandbox = self.process.sandbox
+        sandbox = self.process
         return max(0.0, sandbox.seconds() - self.used_before) if sandbox.is_exact else math.inf
 
     def ponders(self, questions: int) -> bool:
@@ -152,7 +152,7 @@ class BotMeter(Meter):
         It has worked out of turn if its processor time grew by more than its billed time. It counts as working if it has child processes
         whose time isn't measured. The first call only records the starting values.
         """
-        sandbox = self.process.sandbox
+        sandbox = self.process
         used = sandbox.quick_seconds()
         checked, self._checked = self._checked, (used, self._billed)
         if checked is None:
@@ -166,7 +166,7 @@ class CpuMeter(BotMeter):
 
     __slots__ = ()
 
-    def __init__(self, process: BotProcess) -> None:
+    def __init__(self, process: Process) -> None:
         super().__init__(process, CPU)
 
     def finish_quickly(self, seconds: float) -> float:
@@ -176,7 +176,7 @@ class CpuMeter(BotMeter):
         answer. After ``_MOST_QUICK`` such answers, or after one that isn't quick, the time of the others is billed.
         """
         self._billed += seconds
-        if self.process.sandbox.is_exact or self._quick_answers == _MOST_QUICK:
+        if self.process.is_exact or self._quick_answers == _MOST_QUICK:
             return self.newly_used(is_thorough=True)
         self._quick_answers += 1
         try:

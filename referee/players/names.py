@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 from referee import games
 from referee.errors import PlayerError
-from referee.isolation import contents, machine, runtime, submission
+from referee.isolation import contents, machine, runtime, scripts, submission
 from referee.isolation.bot import PORT, Bot
 from referee.isolation.submission import MOST_BYTES, Piece
-from referee.players import bot_toml, languages, scripts
+from referee.players import bot_toml, languages
 from referee.support.escape import escape
 from referee.support.files import similar
 from referee.support.meant import meant

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
     from referee.games.dialect import Host
     from referee.games.game import Json, Seat
+    from referee.isolation.log import Log
+    from referee.isolation.process import Process
     from referee.players.clock import TimeControl
     from referee.players.link import Link
-    from referee.players.log import Log
-    from referee.players.process import BotProcess
     from referee.replay.faults import Failure
     from referee.wire.lines import LineBuffer
 
@@ -60,7 +60,7 @@ def host_of(player: Player, seat: Seat) -> Host | None:
 
 
 class RunningPlayer(Protocol):
-    """The player of a seat: a program (``process.ProcessPlayer``), somebody at the other end of a connection
+    """The player of a seat: a program (``program.ProcessPlayer``), somebody at the other end of a connection
     (``connection.ConnectedPlayer``) or a function in this process (``in_process.LocalPlayer``).
 
     ``label`` is its name from the command line. What a player doesn't have is None: only pipes are waited for, only a process can be
@@ -76,7 +76,7 @@ class RunningPlayer(Protocol):
         """The pipes to it."""
 
     @property
-    def process(self) -> BotProcess | None:
+    def process(self) -> Process | None:
         """The process that the referee has started for it."""
 
     def failure(self) -> Failure:

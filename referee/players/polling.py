@@ -8,16 +8,16 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.isolation.supervision import PATIENCE
-from referee.players.link import readable
 from referee.replay.faults import Failure
+from referee.support.poll import readable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from referee.isolation.launcher import Launcher
     from referee.players.link import Link
     from referee.players.player import RunningPlayer
-    from referee.players.process import ProcessPlayer
-    from referee.players.processes import BotProcesses
+    from referee.players.program import ProcessPlayer
 
 #: How long to wait for the exit status of a bot that has closed its stdout, in seconds.
 _PARTING = 0.5
@@ -30,12 +30,12 @@ class Polling:
     left since ``take_departed`` was called.
     """
 
-    def __init__(self, links: Mapping[str, Link], bots: BotProcesses) -> None:
+    def __init__(self, links: Mapping[str, Link], launcher: Launcher) -> None:
         self.stderr_reads = 0
-        self.people = {seat: link for seat, link in links.items() if seat not in bots.players}
+        self.people = {seat: link for seat, link in links.items() if seat not in launcher.processes}
         self.departed: list[str] = []
         self._left: set[str] = set()
-        self._bots = bots
+        self._launcher = launcher
         self._by_stderr = {link.stderr: link for link in links.values() if link.stderr >= 0}
         self._pollers: list[select.poll] = []
         #: The poll of a long wait, with the seats that it waits for; None if another one is needed.
@@ -44,8 +44,8 @@ class Polling:
     def poller(self, links: Iterable[Link]) -> select.poll:
         """Return a poll for the stdout of some players, every player's stderr and the supervisor. It is always ready once the supervisor is lost."""
         poller = self._new_poller(links)
-        if self._bots.status_fd >= 0:
-            poller.register(self._bots.status_fd, select.POLLIN)
+        if self._launcher.reports >= 0:
+            poller.register(self._launcher.reports, select.POLLIN)
         self._pollers.append(poller)
         return poller
 
@@ -65,7 +65,7 @@ class Polling:
         events = poller.poll(math.ceil(max(0.0, seconds) * 1000))
         ready = {fd for fd, _ in events}
         self.read(ready)
-        if self._bots.status_fd in ready and not self._bots.take_reports():
+        if self._launcher.reports in ready and not self._launcher.take_reports():
             self._long = None
         self._hear_people(links, ready)
         for link in links.values():
@@ -87,8 +87,8 @@ class Polling:
     def _poller_for(self, links: Mapping[str, Link]) -> select.poll:
         """Return a poll for a long wait, with the stdin of players that haven't read their question and the people who may leave."""
         poller = self._new_poller([*links.values(), *self._people_beside(links).values()])
-        if self._bots.status_fd >= 0 and not self._bots.is_lost:
-            poller.register(self._bots.status_fd, select.POLLIN)
+        if self._launcher.reports >= 0 and not self._launcher.is_lost:
+            poller.register(self._launcher.reports, select.POLLIN)
         for link in links.values():
             if link.unsent:
                 poller.register(link.stdin, select.POLLOUT)
@@ -125,8 +125,8 @@ class Polling:
 
     def is_gone(self, seat: str) -> bool:
         """True if a player can't send anything more."""
-        bot = self._bots.players.get(seat)
-        return bot is not None and (bot.process.status is not None or self._bots.is_lost)
+        process = self._launcher.processes.get(seat)
+        return process is not None and (process.status is not None or self._launcher.is_lost)
 
     def drain(self) -> None:
         """Read every player's stderr once, without waiting."""
@@ -160,22 +160,22 @@ class Polling:
         if process is None:
             return player.failure()
         begun, patience = perf_counter(), _PARTING
-        waiting = readable([self._bots.status_fd])
-        while process.status is None and not self._bots.is_lost and (left := begun + patience - perf_counter()) > 0:
+        waiting = readable([self._launcher.reports])
+        while process.status is None and not self._launcher.is_lost and (left := begun + patience - perf_counter()) > 0:
             if waiting.poll(left * 1000):
-                self._bots.take_reports()
-            elif process.sandbox.is_sandbox and process.sandbox.is_ending():
+                self._launcher.take_reports()
+            elif process.is_sandbox and process.is_ending():
                 # The news has a longer way from there: on a busy machine it comes later.
                 patience = PATIENCE
         self.drain()
-        if self._bots.is_lost and process.status is None:
-            raise self._bots.supervisor_killed()
+        if self._launcher.is_lost and process.status is None:
+            raise self._launcher.supervisor_killed()
         return player.failure()
 
     def unreachable(self, player: RunningPlayer) -> Failure:
         """Return the failure of a player that has closed its input."""
         failure = self.ended(player)
-        if player.process is not None and player.process.status is None and not self._bots.is_lost:
+        if player.process is not None and player.process.status is None and not self._launcher.is_lost:
             return Failure("deaf")
         return failure
 
@@ -186,7 +186,7 @@ class Polling:
         while link.stdout >= 0:
             left = deadline - perf_counter()
             has_written = bool(self.wait({seat: link}, left))
-            if (has_written and not link.receive()) or self._bots.is_lost:
+            if (has_written and not link.receive()) or self._launcher.is_lost:
                 break
             if left <= 0 or lines.is_full or (lines.has_bytes and not has_written):
                 break
@@ -198,10 +198,10 @@ class Polling:
     def see_off(self, leaving: Iterable[ProcessPlayer], seconds: float) -> None:
         """Wait up to some seconds for one of these bots to exit; read and drop their output."""
         by_stdout = {bot.pipes.stdout: bot.pipes for bot in leaving if bot.pipes.stdout >= 0 and bot.process.status is None}
-        poller = readable((self._bots.status_fd, *self._by_stderr, *by_stdout))
+        poller = readable((self._launcher.reports, *self._by_stderr, *by_stdout))
         ready = {fd for fd, _ in poller.poll(math.ceil(seconds * 1000))}
-        if self._bots.status_fd in ready:
-            self._bots.take_reports()
+        if self._launcher.reports in ready:
+            self._launcher.take_reports()
         for fd in ready & by_stdout.keys():
             if not by_stdout[fd].read():
                 by_stdout[fd].close_one("stdout")

@@ -54,7 +54,7 @@ class BotTurn:
         self.meter = meter
         self.process = meter.process
         self.aside = 0.0
-        self.is_watched = turns.is_enabled and self.process.sandbox.holds and self.process.sandbox.is_exact
+        self.is_watched = turns.is_enabled and self.process.holds and self.process.is_exact
         self._unchecked = 1
         #: Its work out of turn so far, in seconds; what it did before its first question doesn't count.
         self._worked_aside = math.inf
@@ -127,7 +127,7 @@ class BotTurn:
 
         A freeze reaches a thread when it leaves the kernel. Until then the bot can let the kernel work, for example give it memory.
         """
-        return self._billed(max(0.0, self.meter.used_exactly() - BEING_FROZEN)) if self.process.sandbox.is_exact else 0.0
+        return self._billed(max(0.0, self.meter.used_exactly() - BEING_FROZEN)) if self.process.is_exact else 0.0
 
 
 class SharedTurn:
@@ -168,8 +168,8 @@ class Turns:
     def __init__(self, meters: Mapping[str, BotMeter], *, is_enabled: bool) -> None:
         self.is_enabled = is_enabled
         self._turns = {seat: BotTurn(self, meter) for seat, meter in meters.items()}
-        self.held = [turn for turn in self._turns.values() if turn.process.sandbox.holds] if is_enabled else []
-        self.ponderers = [turn for turn in self.held if not turn.process.sandbox.is_exact]
+        self.held = [turn for turn in self._turns.values() if turn.process.holds] if is_enabled else []
+        self.ponderers = [turn for turn in self.held if not turn.process.is_exact]
 
     def of(self, seat: str) -> BotTurn:
         """Return the turn of a bot."""
@@ -190,20 +190,20 @@ class Turns:
             if turn is not current and not process.is_stopped:
                 process.stop()
                 if turn.meter.last_used > LITTLE:
-                    process.sandbox.stand_still()
+                    process.stand_still()
 
     def freeze_others(self, current: BotTurn, *, is_long: bool) -> float:
         """Freeze the held bots and wait until none of them runs. Return the seconds of the asked bot's time that they used until then."""
         taken = 0.0
         for turn in self.held:
             process = turn.process
-            if turn is current or (process.is_stopped and not process.sandbox.is_moving()):
+            if turn is current or (process.is_stopped and not process.is_moving()):
                 continue
             if not process.is_stopped:
                 if not is_long and turn.is_watched and turn.meter.used_exactly() <= UNBILLED:
                     continue
                 process.stop()
-            process.sandbox.stand_still()
+            process.stand_still()
             taken += turn.meter.used_exactly()
         # Going to sleep takes a little time and isn't work.
         return taken if taken > UNBILLED else 0.0

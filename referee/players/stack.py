@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation.supervisor import descendants, send_signal
 from referee.players.crash_report import dumped_frames, working_place
-from referee.players.link import readable
 from referee.replay.faults import LATE
+from referee.support.poll import readable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from referee.players.process import ProcessPlayer
+    from referee.players.program import ProcessPlayer
     from referee.replay.faults import Fault
 
 _PATIENCE = 1.0
@@ -53,7 +53,7 @@ def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *,
     late = [seat for seat, fault in faults.items() if fault.kind == LATE]
     if stop_idle and late:
         for seat, other in players.items():
-            if seat not in faults and other.process.sandbox.holds and not other.process.is_stopped:
+            if seat not in faults and other.process.holds and not other.process.is_stopped:
                 other.process.stop()
     whereabouts_by_seat = {}
     for seat in late:
@@ -72,7 +72,7 @@ def whereabouts(player: ProcessPlayer, *, may_end: bool = True) -> Whereabouts |
     if player.process.status is not None or player.pipes.stderr < 0:
         return None
     text, may_wait = _stack(player, may_end=may_end)
-    files = player.process.own_files()
+    files = player.process.file_names()
     place = working_place(dumped_frames(text), files)
     return None if place is None else Whereabouts(place.text(files), may_wait)
 
@@ -83,7 +83,7 @@ def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
     The second value is true if the bot may have been waiting for a question: without the SDK's part of a stack, a process that isn't
     running may have been.
     """
-    first = player.process.sandbox.first_pid()
+    first = player.process.first_pid()
     if first <= 0:
         return "", False
     processes = [first, *descendants(first)][:_MOST_PROCESSES]

@@ -21,12 +21,11 @@ from referee.arena.players_version import players_version
 from referee.arena.season_work import Notes
 from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid, UsageError
-from referee.isolation import machine
+from referee.isolation import known_good, machine
 from referee.league.engine import MachineFailed
 from referee.league.values import MatchTask
 from referee.league.worker import Report, Void, replay_path
 from referee.league.workers import Workers
-from referee.players import known_good
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,8 +16,8 @@ from sandboxes import INTRUDERS, PATIENT, UNHURRIED, Planted, census, intrude
 from referee.errors import UsageError
 from referee.isolation import another_user, submission
 from referee.isolation.choose import choose
+from referee.isolation.launcher import Launcher
 from referee.isolation.limits import LIMITS_USER, Limits
-from referee.isolation.supervision import SupervisionReserve
 from referee.isolation.users import FIRST, LAST
 from referee.players.names import resolve
 from referee.replay.paths import log_path
@@ -108,20 +108,20 @@ def test_a_bot_has_no_network_and_leaves_no_notes(level: Isolation, private: Pla
 
 
 def test_one_supervisor_serves_match_after_match(level: Isolation, private: Planted) -> None:
-    reserve = SupervisionReserve()
+    launcher = Launcher()
     before = census()["files"]
     try:
         watchdogs = set()
         for _ in range(3):
-            played = intrude(CHEATS / "leaves_daemons.py", private, level, reserve=reserve)
+            played = intrude(CHEATS / "leaves_daemons.py", private, level, launcher=launcher)
             assert not played.result.faults
             assert users_processes() == []
             assert census()["files"] == before
-            assert reserve.idle is not None
-            watchdogs.add(reserve.idle.watchdog)
+            assert launcher.idle is not None
+            watchdogs.add(launcher.idle.watchdog)
         assert len(watchdogs) == 1
     finally:
-        reserve.close()
+        launcher.close()
 
 
 def test_each_bot_is_a_user_without_any_right(level: Isolation, private: Planted) -> None:

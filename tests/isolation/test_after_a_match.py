@@ -163,7 +163,7 @@ def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Isolation, 
 
     def killing(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         if seat == "prey":
-            os.kill(self.bots.players["prey"].process.pid, signal.SIGKILL)
+            os.kill(self.bots["prey"].process.pid, signal.SIGKILL)
         return ask(self, seat, data, clock)
 
     monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": killing}))

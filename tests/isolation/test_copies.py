@@ -17,9 +17,9 @@ from referee.errors import CopyUnwritten, MatchVoid, PlayerError, UsageError
 from referee.isolation import bubblewrap, copies, submission
 from referee.isolation.bot import Bot
 from referee.isolation.copies import Copies
+from referee.isolation.launcher import Launcher
 from referee.isolation.names import own_prefix
 from referee.isolation.submission import Piece
-from referee.isolation.supervision import SupervisionReserve
 from referee.isolation.users import FIRST, LAST
 from referee.league.teams import file_hashes
 from referee.replay.events import Listener, StepTaken
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.isolation.level import Isolation
-    from referee.isolation.sandbox import Cleaning
+    from referee.isolation.process import Cleaning
 
 #: A prey that tells its log which file it is, and tries to change it.
 TELLS = """
@@ -60,8 +60,8 @@ play_well(100)
 
 
 @pytest.fixture
-def reserve() -> Iterator[SupervisionReserve]:
-    kept = SupervisionReserve()
+def launcher() -> Iterator[Launcher]:
+    kept = Launcher()
     yield kept
     kept.close()
 
@@ -109,12 +109,12 @@ def test_what_does_not_belong_to_a_bot_is_not_copied(tmp_path: Path) -> None:
 
 
 def test_a_program_is_copied_once_and_no_bot_changes_the_copy(
-    bot: Path, isolation: Isolation, planted: Planted, python: str, reserve: SupervisionReserve
+    bot: Path, isolation: Isolation, planted: Planted, python: str, launcher: Launcher
 ) -> None:
     said = set()
     first: dict[str, tuple[int, int, int, bytes]] = {}
     for number in range(3):
-        played = intrude(bot, planted, isolation, steps=2, reserve=reserve, python=python)
+        played = intrude(bot, planted, isolation, steps=2, launcher=launcher, python=python)
         assert played.got == []
         assert played.result.steps == 2
         said.add(played.log)
@@ -127,12 +127,12 @@ def test_a_program_is_copied_once_and_no_bot_changes_the_copy(
     assert len(first) == 4
     assert {mode & 0o222 for _, mode, _, data in first.values() if data} == {0}
     assert {owner for _, _, owner, _ in first.values()} == {os.geteuid()}
-    reserve.close()
+    launcher.close()
     assert tops() == []
 
 
 def test_outside_a_sandbox_only_the_bots_own_number_can_read_a_copy(
-    bot: Path, best: Isolation, planted: Planted, reserve: SupervisionReserve
+    bot: Path, best: Isolation, planted: Planted, launcher: Launcher
 ) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root gives bots numbers of their own")
@@ -158,7 +158,7 @@ def test_outside_a_sandbox_only_the_bots_own_number_can_read_a_copy(
 
     for _ in range(2):
         looking = Looking()
-        intrude(bot, planted, best, steps=1, reserve=reserve, listeners=[looking])
+        intrude(bot, planted, best, steps=1, launcher=launcher, listeners=[looking])
         assert all(FIRST <= user <= LAST for user in looking.users)
         # Between matches nobody but root enters.
         for around in tops()[0].iterdir():
@@ -166,7 +166,7 @@ def test_outside_a_sandbox_only_the_bots_own_number_can_read_a_copy(
             assert not can(looking.users[0], f"ls {around}/bot")
 
 
-def test_a_program_in_both_seats_has_two_copies(best: Isolation, reserve: SupervisionReserve, planted: Planted) -> None:
+def test_a_program_in_both_seats_has_two_copies(best: Isolation, launcher: Launcher, planted: Planted) -> None:
     folder = planted.folder / "both"
     folder.mkdir()
 
@@ -177,32 +177,32 @@ def test_a_program_in_both_seats_has_two_copies(best: Isolation, reserve: Superv
         )
     for _ in range(3):
         options = UNHURRIED._replace(isolation=best)
-        assert play_match(str(folder), str(folder), options=options, max_steps=2, reserve=reserve).steps == 2
+        assert play_match(str(folder), str(folder), options=options, max_steps=2, launcher=launcher).steps == 2
         assert len(list(tops()[0].iterdir())) == 2
 
 
 def test_after_a_void_programs_are_copied_anew(
-    bot: Path, best: Isolation, planted: Planted, reserve: SupervisionReserve, monkeypatch: pytest.MonkeyPatch
+    bot: Path, best: Isolation, planted: Planted, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = census()
-    intrude(bot, planted, best, steps=1, reserve=reserve)
+    intrude(bot, planted, best, steps=1, launcher=launcher)
     bot.write_text(f"# second\n{TELLS}")
     with monkeypatch.context() as patch:
         patch.setattr(bubblewrap, "command", lambda _: ("/bin/sh", "-c", "echo no namespace >&2; exit 1"))
         with pytest.raises(MatchVoid):
-            intrude(bot, planted, best, steps=1, reserve=reserve)
+            intrude(bot, planted, best, steps=1, launcher=launcher)
     assert census() == before
-    assert intrude(bot, planted, best, steps=1, reserve=reserve).log.endswith("# second\n")
+    assert intrude(bot, planted, best, steps=1, launcher=launcher).log.endswith("# second\n")
 
 
 @pytest.mark.usefixtures("same_user")
-def test_a_match_without_a_sandbox_ends_the_copies(bot: Path, best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
+def test_a_match_without_a_sandbox_ends_the_copies(bot: Path, best: Isolation, planted: Planted, launcher: Launcher) -> None:
     before = census()
-    intrude(bot, planted, best, steps=1, reserve=reserve)
+    intrude(bot, planted, best, steps=1, launcher=launcher)
     assert len(tops()) == 1
-    play_match("straight", "still", options=UNHURRIED, max_steps=2, reserve=reserve)
+    play_match("straight", "still", options=UNHURRIED, max_steps=2, launcher=launcher)
     assert tops() == []
-    reserve.close()
+    launcher.close()
     assert census() == before
 
 
@@ -216,7 +216,7 @@ def test_a_copy_that_fails_the_check_is_not_used(bot: Path, best: Isolation, pla
 
     before = census()
     with pytest.raises(UsageError, match="has changed"):
-        intrude(bot, planted, best, steps=1, reserve=SupervisionReserve(refuse))
+        intrude(bot, planted, best, steps=1, launcher=Launcher(refuse))
     assert seen == [["hunter.py"], ["_tries.py", "_wire.py", "prey.py"]]
     assert census() == before
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from sandboxes import INTRUDERS, PATIENT, UNHURRIED, Planted, intrude
 
-from referee.isolation.sandbox import BubblewrapSandbox, Sandbox
+from referee.isolation.process import Process, SandboxedProcess
 from referee.players.exchange import Exchange
 from referee.players.meter import BotMeter, CpuMeter
-from referee.players.process import BotProcess
 from referee.players.scheduling import BEING_FROZEN, GOING_TO_SLEEP, Turns
 
 if TYPE_CHECKING:
@@ -39,13 +38,13 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(
     thinker.mkdir()
     (thinker / "hunter.py").write_text(THINKER)
     met = 0
-    stood: dict[BubblewrapSandbox, float] = {}
+    stood: dict[SandboxedProcess, float] = {}
     worked: list[float] = []
     owed: list[tuple[float, float]] = []
     used = 0.0
-    stand_still, ask = BubblewrapSandbox.stand_still, Exchange.ask
+    stand_still, ask = SandboxedProcess.stand_still, Exchange.ask
 
-    def standing(self: BubblewrapSandbox) -> None:
+    def standing(self: SandboxedProcess) -> None:
         nonlocal met
         met += self.is_moving()
         stand_still(self)
@@ -55,20 +54,20 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(
     def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         nonlocal used
         stood.clear()
-        prey = self.bots.players["prey"].process
-        aside, is_found = prey.sandbox.seconds() - used, not self._turns.of("prey").is_watched
+        prey = self.bots["prey"].process
+        aside, is_found = prey.seconds() - used, not self._turns.of("prey").is_watched
         begun = time.perf_counter()
         reply = ask(self, seat, data, clock)
         answering = time.perf_counter() - begun if kind == "wall" else 0.0
         if seat == "prey":
-            used = prey.sandbox.seconds()
+            used = prey.seconds()
             if is_found:
                 owed.append((aside, reply.seconds - answering))
         if seat == "hunter":
             worked.extend(sandbox.seconds() - before for sandbox, before in stood.items())
         return reply
 
-    monkeypatch.setattr(BubblewrapSandbox, "stand_still", standing)
+    monkeypatch.setattr(SandboxedProcess, "stand_still", standing)
     monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": asking}))
     options = UNHURRIED._replace(time=PATIENT.replace(kind=kind))
     played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, options=options, hunter=str(thinker), steps=12)
@@ -84,20 +83,20 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
     """A walk through processes misses one that ends meanwhile: its time is gone for a moment."""
     readings = iter([0.5, 1.0, 0.2, 0.9, 1.03, 1.03, 1.05])
 
-    class Dips(Sandbox):
+    class Dips(Process):
         def seconds(self) -> float:
             return next(readings)
 
         def clock(self) -> Callable[[], float]:
             return lambda: 0.0
 
-    meter = BotMeter(BotProcess(None, Dips.__new__(Dips)))
+    meter = BotMeter(Dips.__new__(Dips))
     assert [round(meter.newly_used(is_thorough=True), 3) for _ in range(6)] == [0.5, 0.5, 0.0, 0.0, 0.03, 0.0]
     assert meter.uses(is_thorough=True) == pytest.approx(0.02)
 
 
 def test_a_bot_that_was_found_at_work_pays_for_what_a_freeze_did_not_interrupt() -> None:
-    class Held(Sandbox):
+    class Held(Process):
         holds = is_exact = True
         used = 6.0
 
@@ -115,7 +114,7 @@ def test_a_bot_that_was_found_at_work_pays_for_what_a_freeze_did_not_interrupt()
         go_on = stop
 
     sandbox = Held.__new__(Held)
-    meter = BotMeter(BotProcess(None, sandbox))
+    meter = BotMeter(sandbox)
     turns = Turns({"prey": meter}, is_enabled=True)
     debts = []
     for used in (6.0, 6.5, 6.5 + BEING_FROZEN, 7.5):
@@ -131,7 +130,7 @@ def test_children_of_a_quick_bot_are_billed_a_little_later() -> None:
     """Reading all processes takes longer than a quick answer; nothing is lost, and nothing is billed twice."""
     own = total = 0.0
 
-    class Counts(Sandbox):
+    class Counts(Process):
         def seconds(self) -> float:
             return total
 
@@ -140,7 +139,7 @@ def test_children_of_a_quick_bot_are_billed_a_little_later() -> None:
         def clock(self) -> Callable[[], float]:
             return lambda: own
 
-    meter = CpuMeter(BotProcess(None, Counts.__new__(Counts)))
+    meter = CpuMeter(Counts.__new__(Counts))
     billed = 0.0
     for answer in range(200):
         # A tenth of a millisecond of its own for each answer, and as much of its children's.

@@ -17,7 +17,7 @@ from sandboxes import INTRUDERS, Planted, census, intrude, missing, need
 from referee.errors import UsageError
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, NONE, Limits
-from referee.isolation.sandbox import BubblewrapSandbox
+from referee.isolation.process import SandboxedProcess
 from referee.players.exchange import Exchange
 from referee.replay.paths import log_path
 
@@ -234,7 +234,7 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
     thought: list[float] = []
 
     def watched(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
-        prey = self.bots.players["prey"].process.sandbox
+        prey = self.bots["prey"].process
         before = prey.seconds()
         reply = ask(self, seat, data, clock)
         if seat == "hunter":
@@ -257,14 +257,14 @@ def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation,
 
     How late the referee really is depends on all that runs on this machine, so no limit is set on that.
     """
-    readings: dict[BubblewrapSandbox, list[float]] = {}
-    evidence = BubblewrapSandbox.evidence_seconds
+    readings: dict[SandboxedProcess, list[float]] = {}
+    evidence = SandboxedProcess.evidence_seconds
 
-    def noted(self: BubblewrapSandbox) -> float:
+    def noted(self: SandboxedProcess) -> float:
         readings.setdefault(self, []).append(evidence(self))
         return readings[self][-1]
 
-    monkeypatch.setattr(BubblewrapSandbox, "evidence_seconds", noted)
+    monkeypatch.setattr(SandboxedProcess, "evidence_seconds", noted)
     played = intrude(INTRUDERS / "hog_and_silent.py", planted, isolation, time=PATIENT.replace(move=1.0))
     assert played.result.failures["prey"].kind == "late"
     # The last readings are of the long wait, a quarter of a second apart. Its own process sleeps then, and the hunter stands still.
@@ -288,8 +288,8 @@ def _play_on_cores_of_their_own(planted: Planted, monkeypatch: pytest.MonkeyPatc
     ask = Exchange.ask
 
     def watched(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
-        for name, player in self.bots.players.items():
-            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.process.sandbox.pids())
+        for name, player in self.bots.items():
+            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.process.pids())
         return ask(self, seat, data, clock)
 
     monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": watched}))

@@ -18,13 +18,12 @@ from conftest import HOSTILE, UNHURRIED, play_match
 from referee.cli.league import _has_unplayed
 from referee.errors import MatchVoid, PlayerError, StartError, UsageError
 from referee.grading.grade_class import Selection, grade_class
-from referee.isolation import cgroups, diagnosis, machine
+from referee.isolation import cgroups, diagnosis, known_good, machine
+from referee.isolation.building import forget
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, NONE, Limits, most_cpu_seconds
 from referee.league import config, league, local
 from referee.league.engine import UNPLAYED
-from referee.players import known_good
-from referee.players.building import forget
 from referee.players.names import resolve
 from referee.support.words import MIB
 

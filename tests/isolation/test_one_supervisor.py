@@ -19,9 +19,10 @@ from victims import KILLS, Victim
 from referee import games
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap
+from referee.isolation.launcher import Launcher
 from referee.isolation.level import Isolation
-from referee.isolation.sandbox import ProgramStart
-from referee.isolation.supervision import Supervision, SupervisionReserve, pack
+from referee.isolation.process import ProgramStart
+from referee.isolation.supervision import Supervision, pack
 from referee.players.names import resolve
 from referee.replay.events import Listener, StepTaken
 
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def reserve() -> Iterator[SupervisionReserve]:
-    kept = SupervisionReserve()
+def launcher() -> Iterator[Launcher]:
+    kept = Launcher()
     yield kept
     kept.close()
 
@@ -52,14 +53,14 @@ def descriptors(processes: list[psutil.Process]) -> list[int]:
     return [len(os.listdir(f"/proc/{process.pid}/fd")) for process in processes]
 
 
-def test_matches_share_a_supervisor_and_leave_nothing(isolation: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
+def test_matches_share_a_supervisor_and_leave_nothing(isolation: Isolation, planted: Planted, launcher: Launcher) -> None:
     empty = census()
-    intrude(INTRUDERS / "daemon.py", planted, isolation, steps=3, reserve=reserve)
+    intrude(INTRUDERS / "daemon.py", planted, isolation, steps=3, launcher=launcher)
     first, idle = helpers(), census()
     used = descriptors(first)
     assert len(first) == 2
     for name in ("daemon", "forks_200", "daemon", "writes_everywhere", "daemon"):
-        result = intrude(INTRUDERS / f"{name}.py", planted, isolation, steps=3, reserve=reserve).result
+        result = intrude(INTRUDERS / f"{name}.py", planted, isolation, steps=3, launcher=launcher).result
         assert result.steps == 3
         assert helpers() == first
         assert descriptors(first) == used
@@ -68,7 +69,7 @@ def test_matches_share_a_supervisor_and_leave_nothing(isolation: Isolation, plan
     # The copies of the programs.
     assert isinstance(idle["files"], list)
     assert len(idle["files"]) == 1
-    reserve.close()
+    launcher.close()
     psutil.wait_procs(first, timeout=60)
     assert census() == empty
 
@@ -97,9 +98,9 @@ def test_a_program_of_another_user_has_no_way_back_and_the_supervisor_has() -> N
 
 @pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGKILL), (1, signal.SIGKILL), (0, signal.SIGSTOP)])
 def test_an_idle_supervisor_that_is_lost_is_replaced(
-    victim: int, number: int, best: Isolation, planted: Planted, reserve: SupervisionReserve
+    victim: int, number: int, best: Isolation, planted: Planted, launcher: Launcher
 ) -> None:
-    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher)
     first = helpers()
     first[victim].send_signal(number)
     if number == signal.SIGKILL:
@@ -107,18 +108,18 @@ def test_an_idle_supervisor_that_is_lost_is_replaced(
         while victim == 0 and first[0].status() != psutil.STATUS_ZOMBIE:
             pass
     for _ in range(2):
-        assert intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve).result.steps == 3
+        assert intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher).result.steps == 3
     if number == signal.SIGKILL:
         psutil.wait_procs(first, timeout=60)
         assert not set(first) & set(helpers())
         assert len(helpers()) == 2
-    reserve.close()
+    launcher.close()
     psutil.wait_procs(first, timeout=60)
     assert not helpers()
     assert census()["files"] == []
 
 
-def test_a_watchdog_that_reads_nothing_blocks_no_match(reserve: SupervisionReserve) -> None:
+def test_a_watchdog_that_reads_nothing_blocks_no_match(launcher: Launcher) -> None:
     """Its pipe is full after hundreds of matches: such a supervision isn't renewed."""
     supervision = Supervision()
     assert supervision.wait_until_ready()
@@ -127,22 +128,22 @@ def test_a_watchdog_that_reads_nothing_blocks_no_match(reserve: SupervisionReser
     for _ in range(10_000):
         supervision.note(pack("forget"))
     assert not supervision.is_renewed()
-    reserve.give(supervision)
-    reserve.close()
+    launcher.idle = supervision
+    launcher.close()
     assert not watchdog.is_running()
 
 
 def test_a_void_match_leaves_no_supervisor_to_the_next(
-    best: Isolation, planted: Planted, reserve: SupervisionReserve, monkeypatch: pytest.MonkeyPatch
+    best: Isolation, planted: Planted, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = census()
-    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher)
     with monkeypatch.context() as patch:
         patch.setattr(bubblewrap, "command", lambda _: ("/bin/sh", "-c", "echo no namespace >&2; exit 1"))
         with pytest.raises(MatchVoid):
-            intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+            intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher)
     assert census() == before
-    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher)
     assert len(helpers()) == 2
 
 
@@ -151,29 +152,29 @@ class Failing(Listener):
         raise OSError(28, "No space left on device")
 
 
-def test_a_match_that_fails_leaves_no_supervisor_to_the_next(best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
+def test_a_match_that_fails_leaves_no_supervisor_to_the_next(best: Isolation, planted: Planted, launcher: Launcher) -> None:
     before = census()
     with pytest.raises(OSError, match="No space"):
-        intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve, listeners=[Failing()])
+        intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher, listeners=[Failing()])
     assert census() == before
 
 
-def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Planted, reserve: SupervisionReserve) -> None:
+def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Planted, launcher: Launcher) -> None:
     need(not missing(), missing())
     before = census()
     without_groups = Isolation("isolated", Isolation().limits)
-    result = intrude(INTRUDERS / "many_files.py", planted, without_groups, steps=100_000, reserve=reserve).result
+    result = intrude(INTRUDERS / "many_files.py", planted, without_groups, steps=100_000, launcher=launcher).result
     assert result.failures["prey"].kind == "exceeded"
     assert census() == before
 
 
-def play_unguarded(prey: str, level: str, reserve: SupervisionReserve, listeners: Sequence[Listener] = ()) -> MatchResult:
+def play_unguarded(prey: str, level: str, launcher: Launcher, listeners: Sequence[Listener] = ()) -> MatchResult:
     """Play a short match whose bots run as the referee's own user."""
     game = games.get("evasion")
     bots = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", prey))}
     options = UNHURRIED._replace(isolation=Isolation(level))
     return match_between(
-        game, game.codec.settings("classic", {"max_steps": 5}), bots, options, listeners=listeners, seed=1, reserve=reserve
+        game, game.codec.settings("classic", {"max_steps": 5}), bots, options, listeners=listeners, seed=1, launcher=launcher
     ).run()
 
 
@@ -196,31 +197,29 @@ MISCHIEF = {
 @pytest.mark.parametrize("level", ["none", "limits"])
 @pytest.mark.parametrize(("name", "is_void", "is_replaced"), [(name, *rest) for name, rest in MISCHIEF.items()])
 def test_outside_a_sandbox_no_bot_touches_the_next_match(
-    name: str, is_void: bool, is_replaced: bool, level: str, reserve: SupervisionReserve
+    name: str, is_void: bool, is_replaced: bool, level: str, launcher: Launcher
 ) -> None:
     empty = census()
-    assert play_unguarded("still", level, reserve).faults == {}
+    assert play_unguarded("still", level, launcher).faults == {}
     first, idle = helpers(), census()
     used = descriptors(first)
     assert len(first) == 2
     with pytest.raises(MatchVoid) if is_void else contextlib.nullcontext():
-        assert play_unguarded(str(HOSTILE / f"{name}.py"), level, reserve).faults == {}
+        assert play_unguarded(str(HOSTILE / f"{name}.py"), level, launcher).faults == {}
     assert helpers() == ([] if is_replaced else first)
     for _ in range(2):
-        assert play_unguarded("still", level, reserve).faults == {}
+        assert play_unguarded("still", level, launcher).faults == {}
         assert len(helpers()) == 2
         assert descriptors(helpers()) == used
         assert len(census()["processes"]) == len(idle["processes"])  # type: ignore[arg-type]
     assert (helpers() == first) is not is_replaced
     assert len(census()["descriptors"]) == len(idle["descriptors"])  # type: ignore[arg-type]
-    reserve.close()
+    launcher.close()
     psutil.wait_procs(first, timeout=60)
     assert census() == empty
 
 
-def test_no_line_but_the_secret_word_says_that_the_next_match_can_begin(
-    reserve: SupervisionReserve, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_line_but_the_secret_word_says_that_the_next_match_can_begin(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
     renew = Supervision.renew
 
     def forged(supervision: Supervision, word: bytes) -> None:
@@ -230,25 +229,25 @@ def test_no_line_but_the_secret_word_says_that_the_next_match_can_begin(
 
     with monkeypatch.context() as patch:
         patch.setattr(Supervision, "renew", forged)
-        assert play_unguarded("still", "none", reserve).faults == {}
+        assert play_unguarded("still", "none", launcher).faults == {}
     assert not helpers()
-    assert play_unguarded("still", "none", reserve).steps == 5
+    assert play_unguarded("still", "none", launcher).steps == 5
 
 
-def test_a_match_that_fails_outside_a_sandbox_leaves_no_supervisor_to_the_next(reserve: SupervisionReserve) -> None:
+def test_a_match_that_fails_outside_a_sandbox_leaves_no_supervisor_to_the_next(launcher: Launcher) -> None:
     before = census()
     with pytest.raises(OSError, match="No space"):
-        play_unguarded("still", "none", reserve, [Failing()])
+        play_unguarded("still", "none", launcher, [Failing()])
     assert census() == before
 
 
 @pytest.mark.usefixtures("same_user")
-def test_sandboxed_bots_never_share_a_supervisor_with_others(best: Isolation, planted: Planted, reserve: SupervisionReserve) -> None:
-    play_unguarded("still", "none", reserve)
+def test_sandboxed_bots_never_share_a_supervisor_with_others(best: Isolation, planted: Planted, launcher: Launcher) -> None:
+    play_unguarded("still", "none", launcher)
     first = helpers()
-    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, reserve=reserve)
+    intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher)
     second = helpers()
-    play_unguarded("still", "none", reserve)
+    play_unguarded("still", "none", launcher)
     assert len({*first, *second, *helpers()}) == 6
 
 

@@ -17,11 +17,11 @@ from sandboxes import ROOT, UNHURRIED, need
 
 from referee.errors import UsageError
 from referee.isolation import own_user
+from referee.isolation.building import all_built
 from referee.isolation.choose import choose
+from referee.isolation.launcher import Launcher
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, NONE, Limits
-from referee.isolation.supervision import SupervisionReserve
-from referee.players.building import all_built
 from referee.players.names import resolve
 from referee.replay.paths import log_path
 
@@ -140,20 +140,20 @@ def test_what_is_closed_itself_stays_closed(place: str, tmp_path: Path) -> None:
 
 
 def test_bots_of_many_matches_share_a_supervisor_and_nothing_else(tmp_path: Path) -> None:
-    reserve = SupervisionReserve()
+    launcher = Launcher()
     replay = tmp_path / "match.replay.jsonl.gz"
     homes = set()
     try:
         for _ in range(3):
             assert not play_match(
-                "straight", str(bot(tmp_path / "b")), options=at(NONE), replay=replay, reserve=reserve, max_steps=5
+                "straight", str(bot(tmp_path / "b")), options=at(NONE), replay=replay, launcher=launcher, max_steps=5
             ).faults
-            assert reserve.has_idle()
+            assert launcher.has_idle()
             homes.add(told(replay)["where"])
         assert len(homes) == 3
         assert not any(map(os.path.exists, homes))
     finally:
-        reserve.close()
+        launcher.close()
     assert not any(os.path.exists(os.path.dirname(home)) for home in homes)
 
 

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.isolation.level import Isolation
+    from referee.isolation.process import Process
     from referee.players.clock import Clock
     from referee.players.player import Reply
-    from referee.players.process import BotProcess
 
 #: Processor time is what these tests are about.
 pytestmark = pytest.mark.alone
@@ -108,12 +108,12 @@ def turns_against(
 
     def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         nonlocal last
-        prey: BotProcess = self.bots.players["prey"].process
+        prey: Process = self.bots["prey"].process
         # The prey may work while this process is kept off the processor between two of these lines; the wall clock must see that, too.
         begun = time.perf_counter()
-        before = prey.sandbox.seconds()
+        before = prey.seconds()
         reply = ask(self, seat, data, clock)
-        after = prey.sandbox.seconds()
+        after = prey.seconds()
         wall = time.perf_counter() - begun
         seen.append(Turn(seat, wall, before - last, after - before, reply.seconds, self._turns.of("prey").is_watched))
         last = after

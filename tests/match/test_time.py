@@ -20,16 +20,16 @@ from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
 from replay_records import records
 
 from referee.errors import MatchVoid
+from referee.isolation.bot import Bot
 from referee.isolation.level import Isolation
-from referee.isolation.sandbox import Sandbox
+from referee.isolation.limits import Limits
+from referee.isolation.log import Log
+from referee.isolation.process import Process
 from referee.players.clock import Clock, TimeControl
 from referee.players.exchange import Exchange
-from referee.players.link import Link
-from referee.players.log import Log
-from referee.players.process import BotProcess, ProcessPlayer
+from referee.players.program import ProcessPlayer
 from referee.replay.events import Listener, StepTaken, Waiting
 from referee.replay.reader import verify
-from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -187,10 +187,10 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
         """,
     )
 
-    stop, stops = BotProcess.stop, 0
+    stop, stops = Process.stop, 0
     stops_by_step: list[int] = []
 
-    def counted(self: BotProcess) -> None:
+    def counted(self: Process) -> None:
         nonlocal stops
         assert self.bot is not None
         stops += self.bot.label.endswith("ponders.py")
@@ -200,7 +200,7 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
         def stepped(self, event: StepTaken) -> None:
             stops_by_step.append(stops)
 
-    monkeypatch.setattr(BotProcess, "stop", counted)
+    monkeypatch.setattr(Process, "stop", counted)
     play_match(computing, str(HOSTILE / "ponders.py"), listeners=[Spy()], max_steps=900)
     # The hunter answers too soon for the long wait, which stops everybody.
     assert stops_by_step[-1] - stops_by_step[-101] >= 50, "the prey is asked in every second step"
@@ -275,12 +275,19 @@ def test_a_referee_kept_away_too_long_voids_the_match(tmp_path: Path, shared_fol
     assert verify(tmp_path / "x.gz").problem is not None
 
 
+def player_of(seat: str, process: Process) -> tuple[ProcessPlayer, tuple[int, int, int]]:
+    """A player whose program doesn't run, and the bot's ends of its pipes: stdin, stdout and stderr."""
+    process.bot, process.limits = Bot("silent", (), "/"), Limits()
+    ends = process.connect(seat, Log(None, 0))
+    return ProcessPlayer(process), ends
+
+
 @pytest.mark.parametrize(("theirs", "void"), [(0.0, True), (100.0, False)])
 def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock jumps by 120 s in a tick, while a silent bot is waited for; meanwhile it has burnt ``theirs`` seconds, or somebody else has."""
     jumped = 0.0
 
-    class Burns(Sandbox):
+    class Burns(Process):
         def evidence_seconds(self) -> float:
             return theirs if jumped else 0.0
 
@@ -299,11 +306,9 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
 
     monkeypatch.setattr("referee.players.exchange.perf_counter", lambda: time.perf_counter() + jumped)
     cell = Burns.__new__(Burns)
-    questions, answers, errors = os.pipe(), os.pipe(), os.pipe()
-    log, clock = Log(None, 0), Clock(TimeControl(move=60.0, kind="wall"))
-    pipes = Link((questions[1], answers[0], errors[0]), log, LineBuffer(), keeps_early=False)
+    clock = Clock(TimeControl(move=60.0, kind="wall"))
     exchange = Exchange({}, Isolation(), {}, max_lateness=0.5, on_tick=jump)
-    exchange.bots.players["prey"] = ProcessPlayer("prey", "silent", log, pipes, BotProcess(None, cell))
+    exchange.bots["prey"], theirs_fds = player_of("prey", cell)
     try:
         exchange.open()
         if void:
@@ -314,12 +319,12 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
             assert failure is not None
             assert failure.reason == "silent"
     finally:
-        pipes.close()
-        for fd in (questions[0], answers[1], errors[1]):
+        exchange.bots["prey"].pipes.close()
+        for fd in theirs_fds:
             os.close(fd)
 
 
-class Held(Sandbox):
+class Held(Process):
     holds = is_exact = True
     used = 0.0
 
@@ -341,15 +346,12 @@ def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for
 ) -> None:
     """The answer is there when the referee wakes up, 5 ms later; for 4 of them the other bot has worked. ``is_told_of``: on stderr as well."""
 
-    def pipes_of(questions: tuple[int, int], answers: tuple[int, int], errors: tuple[int, int]) -> Link:
-        return Link((questions[1], answers[0], errors[0]), Log(None, 0), LineBuffer(), keeps_early=False)
-
-    ends = {seat: (os.pipe(), os.pipe(), os.pipe()) for seat in ("hunter", "prey")}
-    cells = {seat: Held.__new__(Held) for seat in ends}
+    cells = {seat: Held.__new__(Held) for seat in ("hunter", "prey")}
+    ends = {}
     exchange = Exchange({}, Isolation(), {}, stops_idle=True, max_lateness=0.5)
     bots = exchange.bots
-    for seat, fds in ends.items():
-        bots.players[seat] = ProcessPlayer(seat, seat, Log(None, 0), pipes_of(*fds), BotProcess(None, cells[seat]))
+    for seat, cell in cells.items():
+        bots[seat], ends[seat] = player_of(seat, cell)
     readings = 0
 
     def clock() -> float:
@@ -357,8 +359,8 @@ def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for
         readings += 1
         if readings == 1:
             if is_told_of:
-                os.write(ends["hunter"][2][1], b"thinks\n")
-            os.write(ends["hunter"][1][1], b"{}\n")
+                os.write(ends["hunter"][2], b"thinks\n")
+            os.write(ends["hunter"][1], b"{}\n")
             return 100.0
         cells["prey"].used = 0.004
         return 100.005
@@ -371,8 +373,8 @@ def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for
         assert reply.seconds == pytest.approx(0.001)
     finally:
         for seat, fds in ends.items():
-            bots.players[seat].pipes.close()
-            for fd in (fds[0][0], fds[1][1], fds[2][1]):
+            bots[seat].pipes.close()
+            for fd in fds:
                 os.close(fd)
 
 
@@ -390,7 +392,7 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
     armed: set[int] = set()
 
     def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
-        armed.add(self.bots.players[seat].pipes.stdout)
+        armed.add(self.bots[seat].pipes.stdout)
         return ask(self, seat, data, clock)
 
     monkeypatch.setattr(os, "read", read)

@@ -14,10 +14,9 @@ from conftest import play_match
 from sandboxes import UNHURRIED, census, need
 
 from referee.errors import StartError, UsageError
-from referee.isolation import build_cache, cgroups, contents
+from referee.isolation import build_cache, building, cgroups, contents
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
-from referee.players import building
 from referee.players.names import resolve
 
 if TYPE_CHECKING:
@@ -392,7 +391,7 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "cp hunter.txt bot; chmod +x bot", **{"hunter.txt": SHELL})
     code = f"""
 import os
-from referee.players import building
+from referee.isolation import building
 from referee.players.names import resolve
 found = building.all_built({{"hunter": resolve({str(folder)!r}, "hunter", "evasion")}})
 print(os.path.dirname(found["hunter"].folder))

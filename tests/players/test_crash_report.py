@@ -11,12 +11,12 @@ from conftest import play_match
 
 from referee.isolation.bot import Bot
 from referee.isolation.endings import Excess
+from referee.isolation.file_names import FileNames, file_names
 from referee.isolation.submission import Piece
 from referee.players.crash_report import dumped_frames, last_words, working_place
-from referee.players.own_files import OwnFiles, own_files
 from referee.replay.faults import CRASHED, Fault, LastWords, stderr_words
 
-OWN = OwnFiles((("/bot", "bots"), ("/bot/my_bot.py", "bots/my_bot.py")), ("/opt/venv/sdk",))
+OWN = FileNames((("/bot", "bots"), ("/bot/my_bot.py", "bots/my_bot.py")), ("/opt/venv/sdk",))
 
 
 class Case(NamedTuple):
@@ -175,7 +175,7 @@ def test_text_without_a_stack_has_no_frames(text: str) -> None:
 
 
 def names(label: str, pieces: tuple[Piece, ...], cwd: str, text: str, *, is_sandbox: bool = True) -> str:
-    return own_files(Bot(label, ("/usr/bin/python3",), cwd, pieces), is_sandbox=is_sandbox).named(text)
+    return file_names(Bot(label, ("/usr/bin/python3",), cwd, pieces), is_sandbox=is_sandbox).named(text)
 
 
 def test_paths_are_those_of_the_author(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,11 +10,10 @@ import pytest
 from sandboxes import Planted, census, missing, need
 
 from referee.errors import PlayerError, RefereeError, StartError
-from referee.isolation import cgroups, runtime, submission
+from referee.isolation import building, cgroups, runtime, submission
 from referee.isolation.build_output import BuildOutput
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
-from referee.players import building
 from referee.players.names import resolve
 from referee.support.words import MIB
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from referee.isolation.log import Log
 from referee.players.link import Link
-from referee.players.log import Log
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from referee.players.log import Log
-from referee.players.own_files import OwnFiles
+from referee.isolation.file_names import FileNames
+from referee.isolation.log import Log
 
 
 def test_kept_to_the_cap_and_counted_on(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_the_end_of_a_long_log_stays_in_memory() -> None:
 def test_paths_are_renamed_however_the_text_is_cut(tmp_path: Path, size: int) -> None:
     said = b'  File "/bot/my.py", line 3, in hunt\nthe folder /bot/data and /botany, at last /bot/my.py'
     log = Log(tmp_path / "bot.log", 1_000)
-    log.rename_files(OwnFiles((("/bot", "bots"), ("/bot/my.py", "bots/my.py"))).named_bytes)
+    log.rename_files(FileNames((("/bot", "bots"), ("/bot/my.py", "bots/my.py"))).named_bytes)
     for at in range(0, len(said), size):
         log.take(said[at : at + size])
     wanted = b'  File "bots/my.py", line 3, in hunt\nthe folder bots/data and /botany, at last bots/my.py'
@@ -62,7 +62,7 @@ def test_a_path_with_a_space_in_it_is_renamed_however_the_text_is_cut(tmp_path: 
     """The part before the space was kept as soon as the next word had begun."""
     said = b"I am /home/ada/my bots/a b.py in /home/ada/my bots\nand " + b"/x" * 3_000 + b" /home/ada/my"
     log = Log(tmp_path / "bot.log", 10_000)
-    log.rename_files(OwnFiles((("/home/ada/my bots", "my bots"),)).published)
+    log.rename_files(FileNames((("/home/ada/my bots", "my bots"),)).published)
     for at in range(0, len(said), size):
         log.take(said[at : at + size])
     log.close()

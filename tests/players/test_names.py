@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from referee.errors import PlayerError
+from referee.isolation.file_names import file_names, from_home, published
 from referee.isolation.plan import bot_plan
 from referee.players.names import resolve
-from referee.players.own_files import from_home, own_files, published
 
 
 def test_a_python_file_runs_on_this_python_in_its_folder(tmp_path: Path) -> None:
@@ -173,6 +173,6 @@ def test_a_published_program_names_no_folder_outside_its_home(home: str, tmp_pat
     monkeypatch.chdir(where)
     found = published(resolve(from_home(str(tmp_path / "secret" / "bot.py"), where), "hunter", "evasion"), where)
     assert found.label == found.about["program"] == ("./bot.py" if home == "secret" else "bot.py")
-    told = own_files(found, is_sandbox=False).published(f"at {found.folder}/bot.py:1".encode())
+    told = file_names(found, is_sandbox=False).published(f"at {found.folder}/bot.py:1".encode())
     assert str(tmp_path).encode() not in told
     assert told.endswith(b"bot.py:1")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from referee.errors import PlayerError
-from referee.players import scripts
+from referee.isolation import scripts
 from referee.players.names import resolve
 
 if TYPE_CHECKING:

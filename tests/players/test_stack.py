@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from referee.players.process import ProcessPlayer
+    from referee.players.program import ProcessPlayer
     from referee.replay.faults import Fault
 
 LOOPS = """\
@@ -135,7 +135,7 @@ def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, mon
     def asked(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, stack.Whereabouts]:
         def looks(pid: int, number: int) -> bool:
             other = players["prey"].process
-            seen.append(other.is_stopped or not other.sandbox.holds)
+            seen.append(other.is_stopped or not other.holds)
             return send_signal(pid, number)
 
         monkeypatch.setattr(stack, "send_signal", looks)

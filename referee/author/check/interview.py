@@ -18,12 +18,12 @@ from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.delays import run_delay
 from referee.isolation.endings import MEMORY
+from referee.isolation.log import Log
 from referee.match import judgement
 from referee.players import stack
 from referee.players.clock import Clock, LongWait
 from referee.players.crash_report import last_words
 from referee.players.exchange import Exchange
-from referee.players.log import Log
 from referee.replay.faults import CRASHED, EXCEEDED, LATE, Fault
 from referee.wire import decode, encode
 
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat, Settings
     from referee.isolation.bot import Bot
+    from referee.isolation.launcher import Launcher
     from referee.isolation.level import Isolation
-    from referee.isolation.supervision import SupervisionReserve
     from referee.match.options import TimeControl
     from referee.players.player import Reply
     from referee.wire.decode import Answer
@@ -60,7 +60,7 @@ class Subject(NamedTuple):
     bot: Bot
     isolation: Isolation
     time: TimeControl
-    reserve: SupervisionReserve
+    launcher: Launcher
 
 
 class Response(NamedTuple):
@@ -136,8 +136,14 @@ class Interview:
         self.seat = subject.seat
         self.log = Log(None, subject.isolation.limits.stderr_bytes)
         logs = {self.seat: self.log}
-        self.exchange = Exchange({self.seat: subject.bot}, subject.isolation, logs, on_tick=self._look, reserve=subject.reserve)
-        self.bots = self.exchange.bots
+        self.exchange = Exchange(
+            {self.seat: subject.bot},
+            subject.isolation,
+            logs,
+            on_tick=self._look,
+            launcher=None if subject.launcher.is_busy else subject.launcher,
+        )
+        self.launcher = self.exchange.launcher
         self.control = subject.time
         #: The number of its questions.
         self.questions = 0
@@ -147,7 +153,7 @@ class Interview:
         except BaseException:
             self.close()
             raise
-        self.player = self.bots.players[self.seat]
+        self.player = self.exchange.bots[self.seat]
         self.process = self.player.process
         #: The line sent last, for reports.
         self.sent = b""
@@ -192,10 +198,10 @@ class Interview:
         """Send ``start`` and wait for ``ready``. StartError if the system or the sandbox could not start the program."""
         self.sent = self.start_line() if line is None else line
         limit = (self.control.startup or 60.0) + _START_MORE if limit is None else limit
-        before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
+        before, cpu = waited(self.process.first_pid()), self.cpu_seconds()
         reply = self.exchange.ask_all({self.seat: (self.sent, Clock(self.control.replace(startup=limit)))}, is_start=True)[self.seat]
         self.startup_seconds = perf_counter() - self.begun
-        refusal = self.player.start_refusal() if reply.failure is not None else None
+        refusal = self.process.start_refusal() if reply.failure is not None else None
         if refusal is not None:
             raise StartError(f"{refusal}.", self.seat)
         self.note_memory()
@@ -219,7 +225,7 @@ class Interview:
         self.sent = self.question(turn, state) if line is None else line
         self.settle()
         self._whereabouts, self._asked_at = None, perf_counter()
-        before, cpu = waited(self.process.sandbox.first_pid()), self.cpu_seconds()
+        before, cpu = waited(self.process.first_pid()), self.cpu_seconds()
         reply = self.exchange.ask(self.seat, self.sent, patient_clock(self.control))
         self._asked_at = float("inf")
         self.questions += 1
@@ -282,10 +288,10 @@ class Interview:
             return self.locate(response)
         if not response.has_ended:
             return response
-        return response._replace(place=last_words(self.player.log.tail(), self.process.own_files(), self.process.status).place)
+        return response._replace(place=last_words(self.player.log.tail(), self.process.file_names(), self.process.status).place)
 
     def _timed(self, reply: Reply, before: float, cpu: float) -> Response:
-        lost = max(0.0, waited(self.process.sandbox.first_pid()) - before)
+        lost = max(0.0, waited(self.process.first_pid()) - before)
         return Response(reply.line, reply.seconds, max(0.0, self.cpu_seconds() - cpu), lost)
 
     @property
@@ -300,7 +306,7 @@ class Interview:
 
     def cpu_seconds(self) -> float:
         """Return the processor time of all its processes so far, in seconds."""
-        return self.process.sandbox.seconds()
+        return self.process.seconds()
 
     def listen(self, seconds: float) -> bytes:
         """Return what it writes to stdout within a time without being asked; return early once something has come."""
@@ -345,7 +351,7 @@ class Interview:
     def terminate(self, seconds: float) -> bool:
         """Send it SIGTERM. Return whether it ended within a time."""
         with contextlib.suppress(OSError):
-            os.kill(self.process.sandbox.first_pid(), signal.SIGTERM)
+            os.kill(self.process.first_pid(), signal.SIGTERM)
         return self.wait_for_end(seconds)
 
     def wait_for_end(self, seconds: float) -> bool:
@@ -354,7 +360,7 @@ class Interview:
 
     def note_memory(self) -> None:
         """Look at the memory of all its processes at their peaks. The peak stays 0 if the system doesn't tell."""
-        self.peak = max(self.peak, sum(_peak(pid) for pid in self.process.sandbox.pids()))
+        self.peak = max(self.peak, sum(_peak(pid) for pid in self.process.pids()))
 
 
 def patient_clock(time: TimeControl, questions: int = 0) -> Clock:

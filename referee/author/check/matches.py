@@ -133,7 +133,9 @@ def play(bot: CheckedBot) -> CheckMatch:
     options = MatchOptions(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time)
     spec = MatchSpec(subject.game, subject.settings, players, Start.of(subject.game, subject.settings, 1), options)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
-    running = Match(spec, [watch], isolation=subject.isolation, reserve=subject.reserve, clock_of=lambda _, control: patient_clock(control))
+    running = Match(
+        spec, [watch], isolation=subject.isolation, launcher=subject.launcher, clock_of=lambda _, control: patient_clock(control)
+    )
     is_over, text, void = False, "", ""
     try:
         text, is_over = running.run().outcome.text, True
@@ -150,7 +152,7 @@ def play(bot: CheckedBot) -> CheckMatch:
 def _waited(match: Match, seat: str) -> float:
     """Return the seconds for which a bot and the referee have waited for a processor so far."""
     process = match.process_of(seat)
-    return 0.0 if process is None else waited(process.sandbox.first_pid())
+    return 0.0 if process is None else waited(process.first_pid())
 
 
 def _opponent(bot: CheckedBot, seat: str) -> Player:

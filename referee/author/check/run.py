@@ -12,9 +12,9 @@ from referee.author.check.shared_runs import CheckedBot
 from referee.author.check.table import CHECKS
 from referee.author.check.time_limits import LateBudgetSpent
 from referee.errors import MatchVoid, PlayerError, StartError
-from referee.isolation.supervision import SupervisionReserve
+from referee.isolation.building import all_built
+from referee.isolation.launcher import Launcher
 from referee.match.options import TimeControl
-from referee.players.building import all_built
 from referee.players.names import is_human, resolve
 
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ class Report(NamedTuple):
 
 def run(request: CheckRequest, on_progress: Progress = lambda *_: None) -> Report:
     """Check the bot at the seats that it plays. PlayerError if it can play none of them by its name."""
-    with closing(SupervisionReserve()) as reserve:
-        return _CheckRun(request, reserve).run(on_progress)
+    with closing(Launcher()) as launcher:
+        return _CheckRun(request, launcher).run(on_progress)
 
 
 def find_game(requests: Iterable[CheckRequest]) -> CheckRequest:
@@ -103,9 +103,9 @@ def find_game(requests: Iterable[CheckRequest]) -> CheckRequest:
     to the first game: the checks then say what is wrong with it.
     """
     first: CheckRequest | None = None
-    with closing(SupervisionReserve()) as reserve:
+    with closing(Launcher()) as launcher:
         for request in requests:
-            if _CheckRun(request, reserve).plays(is_first=first is None):
+            if _CheckRun(request, launcher).plays(is_first=first is None):
                 return request
             first = first or request
     assert first is not None, "there are no requests"
@@ -118,8 +118,8 @@ def seats_refused(request: CheckRequest) -> dict[Seat, str]:
     Empty for a program that is ready at no seat, because nothing is known of it. PlayerError if it can play no seat by its name; StartError
     if it can't be built.
     """
-    with closing(SupervisionReserve()) as reserve:
-        return _CheckRun(request, reserve).seats_refused()
+    with closing(Launcher()) as launcher:
+        return _CheckRun(request, launcher).seats_refused()
 
 
 class _NotBuiltError(StartError):
@@ -127,9 +127,9 @@ class _NotBuiltError(StartError):
 
 
 class _CheckRun:
-    def __init__(self, request: CheckRequest, reserve: SupervisionReserve) -> None:
+    def __init__(self, request: CheckRequest, launcher: Launcher) -> None:
         self.request = request
-        self.reserve = reserve
+        self.launcher = launcher
         self.not_checked: dict[Seat, str] = {}
         self.notes: list[str] = []
         self.level = ""
@@ -228,7 +228,7 @@ class _CheckRun:
                 return False
             return True
 
-        subject = Subject(request.game, request.settings, seat, bot, isolation, request.time, self.reserve)
+        subject = Subject(request.game, request.settings, seat, bot, isolation, request.time, self.launcher)
         return CheckedBot(subject, plays, 1 / len(request.seats))
 
     def _leave_out(self, bots: dict[Seat, CheckedBot]) -> None:

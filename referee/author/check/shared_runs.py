@@ -235,7 +235,7 @@ class _Recorder:
             interview.player.pipes.close_one("stdin")
             held_back = first.line or b""
             held_back += interview.listen(_HELD_BACK)
-        children = descendants(interview.process.sandbox.first_pid())
+        children = descendants(interview.process.first_pid())
         left_after = None
         last = self.questions[-1].response if self.questions else ready
         if last.reason == "silent" and not held_back:

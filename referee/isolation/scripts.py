@@ -94,7 +94,7 @@ def _arguments(bot: Bot) -> Iterator[Path]:
     for word in bot.argv[1:]:
         path = Path(bot.folder, word)
         # False, too, for words that can't be paths.
-        if os.path.isfile(path):  # noqa: PTH113
+        if os.path.isfile(path):
             yield path
 
 

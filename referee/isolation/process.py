@@ -1,12 +1,13 @@
-"""The sandbox of one bot: starts, stops, measures and ends it, and finds the cause of its end.
+"""A running bot: stops, measures and ends it, and finds the cause of its end.
 
-``Sandbox`` is for the levels ``limits`` and ``none``, which don't separate the bot from the machine. ``BubblewrapSandbox`` does, with
-caps if there are control groups.
+``Process`` is for the levels ``limits`` and ``none``, which don't separate the bot from the machine. ``SandboxedProcess`` is in bubblewrap,
+with caps if there are control groups.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import select
@@ -15,19 +16,31 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation import bubblewrap, seccomp
-from referee.isolation.endings import CRASH, DISK, MEMORY, PROCESSES, REFUSAL, TIME, Excess, cause_of, is_doubtful
+from referee.errors import MatchVoid
+from referee.isolation import bubblewrap, machine, seccomp
+from referee.isolation.endings import CRASH, DISK, MEMORY, PROCESSES, REFUSAL, TIME, Excess, cause_of, facts, is_doubtful
+from referee.isolation.file_names import FileNames, file_names
 from referee.isolation.limits import LIMITS, NONE
 from referee.isolation.supervisor import children, descendants, read
+from referee.support.escape import escape
+from referee.support.poll import readable
+from referee.support.words import who
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from referee.games.game import Json
+    from referee.isolation.bot import Bot
     from referee.isolation.cgroups import BotGroups
     from referee.isolation.limits import Limits
+    from referee.isolation.log import Log
     from referee.isolation.users import UserNumber
 
 _MOST_INODES = 10_000
+_PIPE_BYTES = 65_536
+#: Messages of the wrapper programs, by exit status, when they can't set what the bot needs, and when they can't start the bot.
+_NOT_PREPARED = {125: (b"relay: ", b"landlock: "), 1: (b"prlimit: failed to set ",)}
+_NOT_STARTED = (b"prlimit: failed to execute", b"setpriv: failed to execute", b"relay: failed to execute", b"landlock: failed to execute")
 #: The flag of a process that is ending, <linux/sched.h>: PF_EXITING.
 _EXITING = 4
 #: How often to yield the processor before waiting for a freeze with sleeps, and how long such a wait may take, in seconds.
@@ -74,12 +87,24 @@ class Cleaning(NamedTuple):
     trees: tuple[str, ...] = ()
 
 
-class Sandbox:
+class Process:
     """A bot that isn't separated from the machine.
 
-    ``is_sandbox``: true if the bot is separated. ``holds``: true if nothing inside can undo a stop. ``is_exact``: true if ``seconds``
-    counts all processes exactly.
+    ``stdin``, ``stdout`` and ``stderr`` are the referee's ends of its pipes. ``pid`` is its process number once it runs, ``status`` its exit
+    status once it has ended, negative for a signal. ``is_sandbox``: true if the bot is separated. ``holds``: true if nothing inside can undo a
+    stop. ``is_exact``: true if ``seconds`` counts all processes exactly. ``is_doubtful``: the machine may be to blame for its end.
     """
+
+    seat = label = ""
+    stdin = stdout = stderr = -1
+    pid = 0
+    status: int | None = None
+    is_stopped = False
+    is_doubtful = False
+    exceeded: str | None = None
+    log: Log
+    _file_names: FileNames | None = None
+    _owns_pipes = False
 
     is_sandbox = False
     holds = False
@@ -94,14 +119,34 @@ class Sandbox:
     #: Where the bot finds the copy of its files; "" if it runs from where they are.
     home = ""
 
-    def __init__(self, start: ProgramStart, limits: Limits, level: str) -> None:
+    def __init__(self, bot: Bot, start: ProgramStart, limits: Limits, level: str) -> None:
+        self.bot = bot
+        self.label = bot.label
         self.start = start
         self.limits = limits
         self.level = level
-        self.pid = 0
-        self.exceeded: str | None = None
         if level == LIMITS:
             self.watch = SoftLimits(limits.memory_bytes, limits.processes)
+
+    def connect(self, seat: str, log: Log) -> tuple[int, int, int]:
+        """Make its pipes, and return its own ends of them: stdin, stdout and stderr. ``log`` will take its stderr."""
+        (stdin, self.stdin), (self.stdout, stdout), (self.stderr, stderr) = os.pipe(), os.pipe(), os.pipe()
+        self._owns_pipes = True
+        for fd in (self.stdin, self.stdout, self.stderr):
+            os.set_blocking(fd, False)
+        self.seat, self.log = seat, log
+        if self.bot.home:
+            # Leagues and gradings publish logs and replays, without folders of this machine.
+            log.rename_files(lambda data: self.file_names().published(data))
+        elif self.is_sandbox:
+            log.rename_files(lambda data: self.file_names().named_bytes(data))
+        return stdin, stdout, stderr
+
+    def file_names(self) -> FileNames:
+        """The names of its files as it sees them and as its author knows them."""
+        if self._file_names is None:
+            self._file_names = file_names(self.bot, is_sandbox=self.is_sandbox, home=self.home)
+        return self._file_names
 
     def hand_over(self) -> None:
         """Close the descriptors that the supervisor has now: those of the start, and those that it keeps open."""
@@ -113,6 +158,10 @@ class Sandbox:
         """The program was started under this process number."""
         self.pid = pid
 
+    def end(self, reported: int) -> None:
+        """Note that the program has ended with this exit status, as the supervisor saw it."""
+        self.status = self.exit_status(reported)
+
     def exceed(self, cap: str) -> None:
         """Note the cap that the bot exceeded, according to the supervisor."""
         self.exceeded = cap
@@ -123,10 +172,12 @@ class Sandbox:
 
     def stop(self) -> None:
         """Stop it between its turns; it can undo this."""
+        self.is_stopped = True
         _signal_group(self.first_pid(), signal.SIGSTOP)
 
     def go_on(self) -> None:
         """Continue it."""
+        self.is_stopped = False
         _signal_group(self.first_pid(), signal.SIGCONT)
 
     def is_moving(self) -> bool:
@@ -188,9 +239,38 @@ class Sandbox:
         """Return the cause of its end, from the kernel's counters, or else from the program's last lines."""
         return cause_of(status, words) if self.exceeded is None else self.exceeded
 
-    def is_doubtful(self, status: int | None, cause: str) -> bool:
+    def may_be_innocent(self, status: int | None, cause: str) -> bool:
         """True if the machine may be to blame for the end of the bot, not the bot."""
         return self.exceeded is None and is_doubtful(status, cause)
+
+    def ending(self) -> dict[str, Json]:
+        """Return the facts about its end. MatchVoid if its sandbox failed, or if the machine ran out of memory."""
+        if self.has_failed:
+            raise MatchVoid(self.sandbox_failure())
+        if self.is_starved():
+            raise machine.starved(who(self.seat, self.label), self.limits, (self.seat,))
+        words, names = self.log.last_lines(), self.file_names()
+        cause = self.cause(self.status, words)
+        self.is_doubtful = self.may_be_innocent(self.status, cause)
+        return facts(self.status, [names.named(word.decode("utf-8", "replace")) for word in words], cause)
+
+    def start_refusal(self) -> str | None:
+        """Return why its program could not be started in its sandbox; None if it was started."""
+        words, status = self.log.last_lines(), self.status
+        if words and words[-1].startswith(_NOT_PREPARED.get(status or 0, ())):
+            return f"{who(self.seat, self.label)} can't be started: {escape(words[-1].partition(b': ')[2], 200)}"
+        if status in (126, 127) and words and words[-1].startswith(_NOT_STARTED):
+            number = errno.ENOENT if status == 127 else errno.EACCES
+            if b"format" in words[-1]:
+                number = errno.ENOEXEC
+            return f"{who(self.seat, self.label)} can't be started: {start_error(number)}"
+        return None
+
+    def sandbox_failure(self, why: str = "it ended without a word") -> str:
+        """Return the message for a failed sandbox, which makes the match void. ``why`` is used if the sandbox printed nothing."""
+        words = self.log.last_lines()
+        reason = escape(words[-1], 200) if words else why
+        return f"The sandbox of {who(self.seat, self.label, begins=False)} failed: {reason} - the match is void and nobody loses; try: referee doctor"
 
     def excess(self, cause: str) -> Excess | None:
         """Return the limit of this sandbox that is the cause of its end; None for a program that ended by itself."""
@@ -205,11 +285,56 @@ class Sandbox:
     def load_filter(self) -> None:
         """Pass the system call filter to the sandbox while the program starts."""
 
+    def take_pipes(self) -> tuple[int, int, int]:
+        """Return stdin, stdout and stderr. From now on the caller reads and closes them, and finishes the log."""
+        self._owns_pipes = False
+        fds = self.stdin, self.stdout, self.stderr
+        self.stdin = self.stdout = self.stderr = -1
+        return fds
+
+    def close_stdin(self) -> None:
+        """Let the program read the end of its input."""
+        os.close(self.stdin)
+        self.stdin = -1
+
+    def read_stdout(self) -> bytes:
+        """Return what has come on stdout, perhaps nothing. At its end stdout is closed."""
+        try:
+            data = os.read(self.stdout, _PIPE_BYTES)
+        except BlockingIOError:
+            # It has taken back what it had written.
+            return b""
+        if not data:
+            os.close(self.stdout)
+            self.stdout = -1
+        return data
+
+    def log_stderr(self, milliseconds: int = 0) -> bool:
+        """Log what comes on stderr within some time, at most one full pipe; False if nothing comes any more or it is closed."""
+        if self.stderr < 0 or not readable([self.stderr]).poll(milliseconds):
+            return False
+        try:
+            data = os.read(self.stderr, _PIPE_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            os.close(self.stderr)
+            self.stderr = -1
+            return False
+        self.log.take(data)
+        return True
+
     def close(self) -> None:
         """Close descriptors and release claims; its processes must be gone."""
+        if self._owns_pipes:
+            # At most one full pipe is left.
+            self.log_stderr()
+            self.log.close()
+            for fd in filter(lambda fd: fd >= 0, self.take_pipes()):
+                os.close(fd)
 
 
-class BubblewrapSandbox(Sandbox):
+class SandboxedProcess(Process):
     """A bot in bubblewrap; with ``group``, in its own control groups."""
 
     is_sandbox = True
@@ -218,6 +343,7 @@ class BubblewrapSandbox(Sandbox):
 
     def __init__(
         self,
+        bot: Bot,
         config: bubblewrap.SandboxConfig,
         limits: Limits,
         level: str,
@@ -245,7 +371,7 @@ class BubblewrapSandbox(Sandbox):
         )
         self.held_fds = (os.dup(self._block),)
         line, starts_as = bubblewrap.command(config), bubblewrap.starts_as(config)
-        super().__init__(ProgramStart(line, {"PATH": "/usr/bin:/bin"}, "/", fds, starts_as, bubblewrap.STDIN_FD), limits, level)
+        super().__init__(bot, ProgramStart(line, {"PATH": "/usr/bin:/bin"}, "/", fds, starts_as, bubblewrap.STDIN_FD), limits, level)
         self.is_admitted = False
         self._freezer = group if group is not None and group.has_freezer else None
         self._account = group if group is not None and group.has_accounts else None
@@ -298,6 +424,7 @@ class BubblewrapSandbox(Sandbox):
 
     def stop(self) -> None:
         """Freeze everything inside. Without a freezer, stop its process group, which it can undo."""
+        self.is_stopped = True
         if self._freezer is not None:
             self._freezer.freeze()
         else:
@@ -305,6 +432,7 @@ class BubblewrapSandbox(Sandbox):
 
     def go_on(self) -> None:
         """Continue everything inside."""
+        self.is_stopped = False
         if self._freezer is not None:
             self._freezer.thaw()
         else:
@@ -392,10 +520,10 @@ class BubblewrapSandbox(Sandbox):
             return PROCESSES
         return cause
 
-    def is_doubtful(self, status: int | None, cause: str) -> bool:
+    def may_be_innocent(self, status: int | None, cause: str) -> bool:
         """False also if the counters of its control groups explain the end of the bot."""
         is_counted = self.is_over_memory() or (cause == PROCESSES and self.group is not None and self.group.refused_processes() > 0)
-        return not is_counted and super().is_doubtful(status, cause)
+        return not is_counted and super().may_be_innocent(status, cause)
 
     def is_starved(self) -> bool:
         """True if processes were killed for memory, but none because of the group's own cap."""
@@ -403,6 +531,7 @@ class BubblewrapSandbox(Sandbox):
 
     def close(self) -> None:
         """Give up descriptors, claims and the copy of the bot's files."""
+        super().close()
         for fd in (self._filter, self.news_fd, self._block, *self.held_fds, self._pidfd):
             if fd >= 0:
                 os.close(fd)
@@ -467,3 +596,15 @@ def _ended_children(pid: int) -> float:
         return (int(fields[13]) + int(fields[14])) / _TICKS
     except (OSError, IndexError, ValueError):
         return 0.0
+
+
+def start_error(number: int) -> str:
+    """Return why the system refused to start a program, by the number of its error."""
+    if number == errno.ENOEXEC:
+        return "it is neither a program of this machine nor a script whose first line names one (#!/usr/bin/env python3, for instance)"
+    if number == errno.ENOENT:
+        return "the file, or the interpreter that its first line names, does not exist"
+    if number == errno.EACCES:
+        return "the file, or the interpreter that its first line names, may not be run by this user"
+    text = os.strerror(number)
+    return text[:1].lower() + text[1:]

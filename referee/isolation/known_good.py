@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING
 from referee.errors import CopyUnwritten, MatchVoid, StartError
 from referee.isolation import good_bot, machine, runtime, submission
 from referee.isolation.bot import Bot
+from referee.isolation.launcher import Launcher
+from referee.isolation.log import Log
 from referee.isolation.plan import Plan, bot_plan
 from referee.isolation.submission import Piece
 from referee.isolation.supervision import START_PATIENCE
-from referee.players.link import readable
-from referee.players.log import Log
-from referee.players.processes import BotProcesses
 from referee.support.escape import escape
+from referee.support.poll import readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,16 +55,16 @@ def shortage(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_secon
         if plan.is_own_file and not levels[seat].has_sandbox and machine.forbids_programs(plan.argv[0]):
             return machine.DISK, f"the disk of {plan.bot.label:.120} is mounted with noexec"
     folder = submission.new_name()
-    processes = BotProcesses()
+    launcher = Launcher()
     try:
         path = Path(folder, "bot")
         path.parent.mkdir(0o755)
         path.write_bytes(_SCRIPT.read_bytes())
         path.chmod(0o755)
         good = {seat: _good_bot(path, levels[seat], is_started_alone=plan.is_own_file) for seat, plan in plans.items()}
-        processes.launch(good, {seat: Log(None, 0) for seat in good}, cpu_seconds=cpu_seconds, levels=levels)
-        processes.wait()
-        found = _followed(processes)
+        launcher.launch(good, levels, {seat: Log(None, 0) for seat in good}, cpu_seconds)
+        launcher.wait()
+        found = _followed(launcher)
         if found is not None and found[0] == machine.LIMIT and machine.forbids_programs(folder):
             return machine.DISK, f"{folder} is mounted with noexec"
         return found
@@ -75,7 +75,7 @@ def shortage(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_secon
     except OSError as error:
         return machine.DISK, f"{folder}: {error.strerror}"
     finally:
-        processes.close()
+        launcher.close()
         submission.remove(folder)
 
 
@@ -87,23 +87,23 @@ def _good_bot(path: Path, isolation: Isolation, *, is_started_alone: bool) -> Pl
     return bot_plan(Bot("a known good bot", (*before, str(path), *amounts), str(path.parent), (Piece(str(path), "bot"),)))
 
 
-def _followed(processes: BotProcesses) -> tuple[str, str] | None:
+def _followed(launcher: Launcher) -> tuple[str, str] | None:
     """Wait until all known good bots hold what they are promised at the same time. Return what one of them could not get, None if nothing."""
     deadline = perf_counter() + START_PATIENCE
-    waiting = dict(processes.players)
-    while waiting and (left := deadline - perf_counter()) > 0 and not processes.is_lost:
-        stdouts = [player.pipes.stdout for player in waiting.values() if player.process.status is None]
-        if processes.status_fd in {fd for fd, _ in readable([processes.status_fd, *stdouts]).poll(min(1.0, left) * 1000)}:
-            processes.take_reports()
-        for seat, player in list(waiting.items()):
-            if said := player.pipes.read():
+    waiting = dict(launcher.processes)
+    while waiting and (left := deadline - perf_counter()) > 0 and not launcher.is_lost:
+        stdouts = [process.stdout for process in waiting.values() if process.status is None and process.stdout >= 0]
+        if launcher.reports in {fd for fd, _ in readable([launcher.reports, *stdouts]).poll(min(1.0, left) * 1000)}:
+            launcher.take_reports()
+        for seat, process in list(waiting.items()):
+            if process.stdout >= 0 and (said := process.read_stdout()):
                 code, _, why = said.decode("utf-8", "replace").strip().partition(" ")
                 if code != "held":
                     return code, escape(why, 200)
                 del waiting[seat]
-            elif player.process.status is not None:
-                if player.process.status == -signal.SIGKILL or player.process.sandbox.is_over_memory():
+            elif process.status is not None:
+                if process.status == -signal.SIGKILL or process.is_over_memory():
                     return machine.MEMORY, "the kernel killed one that was within its memory limit"
-                player.pipes.drain_stderr()
-                return machine.LIMIT, escape(b" ".join(player.log.last_lines()[-1:]), 200) or "one has ended"
+                process.log_stderr()
+                return machine.LIMIT, escape(b" ".join(process.log.last_lines()[-1:]), 200) or "one has ended"
     return (machine.LIMIT, f"they did not start within {START_PATIENCE:g} s") if waiting else None

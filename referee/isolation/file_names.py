@@ -40,7 +40,7 @@ _CUT = re.compile(r" \((/[^()]*)\.\.\.\)")
 _OPTION = re.compile(r"; (?:try: )?--[a-z][^;\n]*?(?:\.(?=\s)|\.?$)", re.MULTILINE)
 
 
-class OwnFiles(NamedTuple):
+class FileNames(NamedTuple):
     """The bot's own files.
 
     ``names`` maps each path as the bot sees it to the path that its author knows. ``foreign`` are folders of the referee, whose files are
@@ -87,11 +87,11 @@ def _joined(folder: str, slash: str) -> str:
     return "" if folder == "." and slash else folder.rstrip("/") + slash
 
 
-def own_files(bot: Bot, *, is_sandbox: bool, home: str = HOME) -> OwnFiles:
+def file_names(bot: Bot, *, is_sandbox: bool, home: str = HOME) -> FileNames:
     """Return the own files of a bot that the referee runs; in a sandbox they are in the folder ``home``."""
     if bot.origin:
         # It was built from a copy of the author's folder.
-        return OwnFiles(((home if is_sandbox else bot.folder, short_path(bot.origin, bot.home)),), FOREIGN)
+        return FileNames(((home if is_sandbox else bot.folder, short_path(bot.origin, bot.home)),), FOREIGN)
     names: dict[str, str] = {}
     if is_sandbox:
         names[home] = short_path(bot.folder, bot.home)
@@ -111,7 +111,7 @@ def own_files(bot: Bot, *, is_sandbox: bool, home: str = HOME) -> OwnFiles:
                     names.setdefault(folder, short_path(folder, bot.home))
     if bot.home and not is_sandbox:
         names.setdefault(bot.home, ".")
-    return OwnFiles(tuple(names.items()), FOREIGN)
+    return FileNames(tuple(names.items()), FOREIGN)
 
 
 def short_path(path: str, home: str = "") -> str:

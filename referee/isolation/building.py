@@ -22,21 +22,20 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError, of_seat
-from referee.isolation import build_cache, contents, machine
+from referee.isolation import build_cache, contents, machine, scripts
 from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.build_folders import BuildFolders, identity
 from referee.isolation.build_output import BuildOutput
+from referee.isolation.file_names import file_names
+from referee.isolation.launcher import Launcher
 from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE
+from referee.isolation.log import Log
 from referee.isolation.plan import BUILDER, build_plan
 from referee.isolation.submission import Piece
-from referee.players import scripts
-from referee.players.link import readable
-from referee.players.log import Log
-from referee.players.own_files import own_files
-from referee.players.processes import BotProcesses
 from referee.replay.faults import exceeded
 from referee.support.escape import escape
+from referee.support.poll import readable
 from referee.support.words import counted, size_text, who
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
     from referee.isolation.bot import Bot
     from referee.isolation.copies import Check
     from referee.isolation.plan import Plan
-    from referee.players.process import ProcessPlayer
+    from referee.isolation.process import Process
 
 #: The version of what a build gets and gives; another one makes the entries of the cache useless.
 _VERSION = 1
@@ -241,47 +240,46 @@ class _Run:
 
     def to_end(self, build: Plan) -> None:
         """Run it until its first process has ended, then end the others. _Refused if it has not succeeded."""
-        processes = BotProcesses()
+        launcher, isolation = Launcher(), self._isolation
         try:
-            processes.launch({_SEAT: build}, {_SEAT: self._log}, self._isolation, self._isolation.limits.build_cpu_seconds)
-            processes.wait()
-            player = processes.players[_SEAT]
-            player.pipes.close_one("stdin")
-            self._follow(processes, player)
-            refusal = self._refusal or self._failure(processes, player)
+            plans, levels, logs = {_SEAT: build}, {_SEAT: isolation}, {_SEAT: self._log}
+            process = launcher.launch(plans, levels, logs, isolation.limits.build_cpu_seconds)[_SEAT]
+            launcher.wait()
+            process.close_stdin()
+            self._follow(launcher, process)
+            refusal = self._refusal or self._failure(launcher, process)
         except StartError as error:
             raise _Refused(f"{self.command}: {error}", is_doubtful=error.is_doubtful) from None
         finally:
-            processes.close()
+            launcher.close()
             if self.output_files is not None:
                 self.output_files.close()
         if refusal is not None:
             raise _Refused(refusal + self._telling(build), is_doubtful=self._is_doubtful)
 
-    def _follow(self, processes: BotProcesses, player: ProcessPlayer) -> None:
+    def _follow(self, launcher: Launcher, process: Process) -> None:
         """Read the output until the build ends, is stopped by a limit, or has sent its files."""
         deadline = perf_counter() + self._seconds
-        pipes = player.pipes
         # In a sandbox the files come until the end. Elsewhere a process that the build left may hold its output open.
-        while player.process.status is None or (self.output_files is not None and pipes.stdout >= 0):
+        while process.status is None or (self.output_files is not None and process.stdout >= 0):
             now = perf_counter()
-            self._refusal = self._refusal or self._excess(processes, now, deadline)
+            self._refusal = self._refusal or self._excess(launcher, now, deadline)
             if self._refusal is not None:
                 return
-            fds = [fd for fd in (pipes.stdout, pipes.stderr, processes.status_fd) if fd >= 0]
+            fds = [fd for fd in (process.stdout, process.stderr, launcher.reports) if fd >= 0]
             for fd, _ in readable(fds).poll(min(_WAIT_SECONDS, deadline - now) * 1000):
-                if fd == processes.status_fd:
-                    if not processes.take_reports():
+                if fd == launcher.reports:
+                    if not launcher.take_reports():
                         raise MatchVoid(_LOST)
-                elif fd == pipes.stdout:
-                    self._take_in(player)
-                elif not pipes.drain_stderr():
-                    pipes.close_one("stderr")
+                elif fd == process.stdout:
+                    self._take_in(process)
+                else:
+                    process.log_stderr()
         # The rest is still in the pipe.
-        while pipes.stderr >= 0 and readable([pipes.stderr]).poll(0) and pipes.drain_stderr():
+        while process.log_stderr():
             pass
 
-    def _excess(self, processes: BotProcesses, now: float, deadline: float) -> str | None:
+    def _excess(self, launcher: Launcher, now: float, deadline: float) -> str | None:
         """Return which limit of ours the build has reached, as the rest of a sentence."""
         if now >= deadline:
             return (
@@ -292,7 +290,7 @@ class _Run:
             return None
         # The supervisor and its watchdog count, too. Processes whose parents have ended are among these, but not among those of the build.
         most = self._isolation.limits.processes
-        if len(processes.pids()) > most + 2:
+        if len(launcher.pids()) > most + 2:
             return f"{self.command} started more processes or threads than its limit of {most}, and was killed."
         if now >= self._next_look:
             most = self._isolation.limits.scratch_bytes
@@ -301,11 +299,9 @@ class _Run:
             self._next_look = perf_counter() + _LOOK_SECONDS
         return None
 
-    def _take_in(self, player: ProcessPlayer) -> None:
+    def _take_in(self, process: Process) -> None:
         """Read the files that the build sends back."""
-        data = player.pipes.read()
-        if data == b"":
-            player.pipes.close_one("stdout")
+        data = process.read_stdout()
         if not data or self.output_files is None:
             return
         try:
@@ -317,14 +313,14 @@ class _Run:
                 raise CopyUnwritten(f"The disk has no room for a built program: {error.strerror}; make room and try again.") from None
             self._refusal = f"{self.command} left what can't be used: {error.strerror}."
 
-    def _failure(self, processes: BotProcesses, player: ProcessPlayer) -> str | None:
+    def _failure(self, launcher: Launcher, process: Process) -> str | None:
         """Return why the build failed, as the rest of a sentence; None if it succeeded. MatchVoid if the referee's part failed."""
-        sandbox, status = player.process.sandbox, player.process.status
-        if sandbox.has_failed:
-            raise MatchVoid(player.sandbox_failure())
-        if sandbox.is_starved():
-            raise machine.starved(self.command, sandbox.limits)
-        if processes.is_lost or status is None:
+        status = process.status
+        if process.has_failed:
+            raise MatchVoid(process.sandbox_failure())
+        if process.is_starved():
+            raise machine.starved(self.command, process.limits)
+        if launcher.is_lost or status is None:
             raise MatchVoid(_LOST)
         if status == 0:
             is_whole = self.output_files is None or self.output_files.is_whole
@@ -333,15 +329,15 @@ class _Run:
             # Also at another machine of a cluster, where nothing is refused before the first match.
             for low in machine.low_limits("builds", self._isolation.limits, self._isolation.limits.build_cpu_seconds).values():
                 raise machine.void(f"{self.command} failed, and {low.seen}", machine.LIMIT, ())
-        cause = sandbox.cause(status, self._log.last_lines())
-        self._is_doubtful = sandbox.is_doubtful(status, cause) or status == _NOT_PREPARED
-        if (excess := sandbox.excess(cause)) is not None:
+        cause = process.cause(status, self._log.last_lines())
+        self._is_doubtful = process.may_be_innocent(status, cause) or status == _NOT_PREPARED
+        if (excess := process.excess(cause)) is not None:
             return f"{self.command} {exceeded(*excess)}."
         return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."
 
     def _telling(self, build: Plan) -> str:
         """Return the telling part of the output, each line on a line of its own: from the first error on, or the last lines."""
-        own = own_files(build.bot, is_sandbox=self.place is None, home=HOME)
+        own = file_names(build.bot, is_sandbox=self.place is None, home=HOME)
         text = own.named(self._log.begin.decode("utf-8", "replace"))
         lines = [escape(line.expandtabs(4), _SHOWN_WIDTH) for line in text.splitlines() if line.strip()]
         if not lines:

@@ -1,4 +1,7 @@
-"""The programs of one match, each in its sandbox below one supervisor."""
+"""Starts the bots of a match, each in its sandbox below one supervisor, hears how they end, and ends what they have started.
+
+A launcher serves one match after another. Between them it keeps the supervisor, with the copies of the bots' files, if it can be trusted.
+"""
 
 from __future__ import annotations
 
@@ -12,23 +15,19 @@ from typing import TYPE_CHECKING
 from referee.errors import SUPERVISOR, MatchVoid, StartError, of_seat
 from referee.isolation import seccomp, supervisor
 from referee.isolation.endings import DISK, MEMORY, PROCESSES
-from referee.isolation.level import Isolation
-from referee.isolation.sandbox import used_seconds
-from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, SupervisionReserve, new_supervision
-from referee.players.link import Link, readable
-from referee.players.process import BotProcess, ProcessPlayer, start_error
+from referee.isolation.process import start_error, used_seconds
+from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, discard, new_supervision
+from referee.support.poll import readable
 from referee.support.words import who
-from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Mapping
 
-    from referee.isolation.bot import Bot
+    from referee.isolation.copies import Check
+    from referee.isolation.level import Isolation
+    from referee.isolation.log import Log
     from referee.isolation.plan import Plan
-    from referee.isolation.sandbox import Sandbox
-    from referee.players.log import Log
-
-_SAME_LEVEL: Mapping[str, Isolation] = {}
+    from referee.isolation.process import Process
 
 #: After how many silent seconds a supervisor that ends a match is continued: it may have been stopped.
 _SILENCE_SECONDS = 0.5
@@ -46,99 +45,89 @@ _KILLED = (
 )
 
 
-class BotProcesses:
-    """The programs of one match as players, by seat, with their supervisor.
+class Launcher:
+    """Runs the bots of one match after another. ``close`` ends everything.
 
-    With a ``reserve``, bots use the supervisor of the match before, and leave it to the next match.
+    ``check`` is called with each bot whose files are copied, and the folder of the copy; it raises an error if the copy must not be used.
+    ``processes`` are those of the present match, or of the last one, by seat. ``reports`` is the descriptor on which the supervisor reports,
+    -1 without one; it reads as closed when the supervisor is gone. ``is_lost``: the supervisor has ended too early.
     """
 
-    def __init__(self, reserve: SupervisionReserve | None = None) -> None:
-        self.players: dict[str, ProcessPlayer] = {}
-        self.status_fd = -1
-        self.is_lost = False
+    def __init__(self, check: Check | None = None) -> None:
+        self.check = check
+        #: The supervision of the match before, for the next one.
+        self.idle: Supervision | None = None
         self._supervision: Supervision | None = None
-        self._reserve = reserve
+        self._begin_match()
+
+    def _begin_match(self) -> None:
+        self.processes: dict[str, Process] = {}
+        self.reports = -1
+        self.is_lost = False
         #: The supervisor's word that it has ended the match and can serve the next one; None until it is asked.
         self._word: bytes | None = None
         self._is_renewed = False
         #: Processor time that the supervisor and bots of earlier matches had used before this match, in seconds.
         self._seconds_before = 0.0
-        self._order: list[ProcessPlayer] = []
-        self._reports = b""
+        self._order: list[Process] = []
+        self._unread = b""
         self._errors: dict[int, str] = {}
-        #: True if the user of a program can't be let in to its files.
+        #: True if the user of a bot can't be let in to its files.
         self._is_closed = False
         self._children_before: frozenset[int] = frozenset()
         #: The seats whose bots can kill the supervisor.
         self._unguarded: tuple[str, ...] = ()
 
     def launch(
-        self,
-        plans: Mapping[str, Plan],
-        logs: Mapping[str, Log],
-        isolation: Isolation | None = None,
-        cpu_seconds: int | None = None,
-        keeping_early: Container[str] = (),
-        levels: Mapping[str, Isolation] = _SAME_LEVEL,
-    ) -> None:
-        """Start the programs without waiting; ``wait`` raises the errors. PlayerError if a program has files that can't be copied.
+        self, plans: Mapping[str, Plan], levels: Mapping[str, Isolation], logs: Mapping[str, Log], cpu_seconds: int | None = None
+    ) -> dict[str, Process]:
+        """Start the bots of a match by seat without waiting, and return their processes; ``wait`` raises the errors.
 
-        ``keeping_early`` are the seats whose lines from before a question, also blank ones, are answers to later questions. ``levels`` are
-        the isolation levels of seats that have another one than ``isolation``.
+        ``cpu_seconds`` is a kernel limit on the processor time of each bot, None for none. PlayerError if a bot has files that can't be copied.
         """
+        self._begin_match()
         if not plans:
-            return
+            return self.processes
         self._children_before = frozenset(supervisor.children(os.getpid()))
         try:
-            self._unguarded = tuple(seat for seat in plans if not levels.get(seat, isolation or Isolation()).guards_supervisor)
-            is_guarded = not self._unguarded
-            reserved = self._reserve.take(is_guarded=is_guarded) if self._reserve is not None else None
-            check = self._reserve.check if self._reserve is not None else None
-            self._supervision = reserved or new_supervision(check, is_guarded=is_guarded)
-            self.status_fd = self._supervision.reports
+            self._unguarded = tuple(seat for seat in plans if not levels[seat].guards_supervisor)
+            idle = self._take_idle(is_guarded=not self._unguarded)
+            self._supervision = idle or new_supervision(self.check, is_guarded=not self._unguarded)
+            self.reports = self._supervision.reports
             supervisor.become_subreaper()
-            if reserved is not None:
+            if idle is not None:
                 self._seconds_before = sum(map(used_seconds, self.pids()))
-            if isolation is not None and isolation.has_sandbox:
+            if any(level.has_sandbox for level in levels.values()):
                 # Compile the filter now: the supervisor needs as long to start.
                 seccomp.program()
-            if reserved is None and not self._supervision.wait_until_ready():
+            if idle is None and not self._supervision.wait_until_ready():
                 self.is_lost = True
                 raise MatchVoid(_NO_SUPERVISOR)
             for seat, plan in plans.items():
                 with of_seat(seat):
-                    sandbox = levels.get(seat, isolation or Isolation()).sandbox(
-                        plan, cpu_seconds, announce=self._supervision.clean, copies=self._supervision.copies
-                    )
-                self._start(seat, plan.bot, logs[seat], sandbox, self._supervision, keeps_early=seat in keeping_early)
-            for player in self._order:
-                player.process.sandbox.load_filter()
+                    process = levels[seat].process(plan, cpu_seconds, announce=self._supervision.clean, copies=self._supervision.copies)
+                self._start(seat, process, logs[seat], self._supervision)
+            for process in self._order:
+                process.load_filter()
         except (ImportError, OSError) as error:
-            self.close()
+            self._end_match(is_sound=False)
             raise MatchVoid(f"The bots' sandboxes can't be made ({error}): the match is void; try: referee doctor") from None
         except BaseException:
-            self.close()
+            self._end_match(is_sound=False)
             raise
+        return self.processes
 
-    def _start(self, seat: str, bot: Bot, log: Log, sandbox: Sandbox, supervision: Supervision, *, keeps_early: bool) -> None:
-        fds = [os.pipe(), os.pipe(), os.pipe()]
-        theirs = (fds[0][0], fds[1][1], fds[2][1])
+    def _start(self, seat: str, process: Process, log: Log, supervision: Supervision) -> None:
         index = len(self._order)
-        lines = LineBuffer(sandbox.limits.line_bytes, keeps_blank=keeps_early)
-        pipes = Link((fds[0][1], fds[1][0], fds[2][0]), log, lines, keeps_early=keeps_early)
-        player = self.players[seat] = ProcessPlayer(seat, bot.label, log, pipes, BotProcess(bot, sandbox))
-        if bot.home:
-            # Leagues and gradings publish logs and replays, without folders of this machine.
-            log.rename_files(lambda data: player.process.own_files().published(data))
-        elif sandbox.is_sandbox:
-            log.rename_files(lambda data: player.process.own_files().named_bytes(data))
-        self._order.append(player)
-        supervision.spawn(index, sandbox.start, theirs, sandbox.held_fds)
-        for fd in theirs:
+        self._order.append(process)
+        self.processes[seat] = process
+        standard = process.connect(seat, log)
+        supervision.spawn(index, process.start, standard, process.held_fds)
+        for fd in standard:
             os.close(fd)
-        sandbox.hand_over()
-        if any(sandbox.watch):
-            supervision.watch(index, sandbox.watch)
+        process.hand_over()
+        if any(process.watch):
+            supervision.watch(index, process.watch)
 
     def wait(self, before_start: Callable[[int, int], None] | None = None) -> None:
         """Wait until every program runs. StartError names the one that the system refused to start, and why.
@@ -146,8 +135,8 @@ class BotProcesses:
         ``before_start`` is called with the number of a sandboxed bot and its first process before the bot runs.
         """
         deadline = perf_counter() + START_PATIENCE
-        waiting = readable([self.status_fd] if self.status_fd >= 0 else [])
-        while any(not player.process.pid and index not in self._errors for index, player in enumerate(self._order)):
+        waiting = readable([self.reports] if self.reports >= 0 else [])
+        while any(not process.pid and index not in self._errors for index, process in enumerate(self._order)):
             left = deadline - perf_counter()
             if not waiting.poll(min(1.0, max(0.0, left)) * 1000) and left > 0 and self._supervision is not None:
                 # A bot that has started may have stopped the supervisor.
@@ -160,59 +149,59 @@ class BotProcesses:
                 f"A bot's user can't be let in to its files ({next(iter(self._errors.values()))}); install the referee in /opt."
             )
         for index, error in self._errors.items():
-            player = self._order[index]
-            raise StartError(f"{who(player.seat, player.label)} can't be started: {error}.", player.seat, is_doubtful=True)
-        for index, player in enumerate(self._order):
-            self._admit(player, deadline, None if before_start is None else partial(before_start, index))
+            process = self._order[index]
+            raise StartError(f"{who(process.seat, process.label)} can't be started: {error}.", process.seat, is_doubtful=True)
+        for index, process in enumerate(self._order):
+            self._admit(process, deadline, None if before_start is None else partial(before_start, index))
 
-    def _admit(self, player: ProcessPlayer, deadline: float, before_start: Callable[[int], None] | None) -> None:
+    def _admit(self, process: Process, deadline: float, before_start: Callable[[int], None] | None) -> None:
         """Let a bot start when its cell is ready. MatchVoid if the cell fails, since the cell belongs to the referee."""
         while True:
             try:
-                if player.process.sandbox.admit(before_start):
+                if process.admit(before_start):
                     return
             except OSError as error:
-                self._listen(player)
-                raise MatchVoid(player.sandbox_failure(f"it can't be put under its caps ({error.strerror})")) from None
+                self._listen(process)
+                raise MatchVoid(process.sandbox_failure(f"it can't be put under its caps ({error.strerror})")) from None
             left = deadline - perf_counter()
-            if player.process.status is not None or self.is_lost or left <= 0:
-                self._listen(player)
-                is_late = player.process.status is None and not self.is_lost
+            if process.status is not None or self.is_lost or left <= 0:
+                self._listen(process)
+                is_late = process.status is None and not self.is_lost
                 why = f"it did not start within {START_PATIENCE:g} s" if is_late else "it ended without a word"
-                raise MatchVoid(player.sandbox_failure(why))
-            waiting = readable((player.process.sandbox.news_fd, self.status_fd))
-            if any(fd == self.status_fd for fd, _ in waiting.poll(min(1.0, left) * 1000)):
+                raise MatchVoid(process.sandbox_failure(why))
+            waiting = readable((process.news_fd, self.reports))
+            if any(fd == self.reports for fd, _ in waiting.poll(min(1.0, left) * 1000)):
                 self.take_reports()
 
-    def _listen(self, player: ProcessPlayer) -> None:
+    @staticmethod
+    def _listen(process: Process) -> None:
         """Read the message of a failed sandbox from the bot's stderr."""
-        waiting = readable([player.pipes.stderr])
-        while waiting.poll(500) and player.pipes.drain_stderr():
+        while process.log_stderr(_NEWS_MS):
             pass
 
     def supervisor_killed(self) -> MatchVoid:
         """Return why a match without its supervisor is void."""
         if not self._unguarded:
             return MatchVoid(_KILLED_FROM_OUTSIDE)
-        able = " and ".join(who(seat, self.players[seat].label, begins=False) for seat in self._unguarded if seat in self.players)
+        able = " and ".join(who(seat, self.processes[seat].label, begins=False) for seat in self._unguarded if seat in self.processes)
         return MatchVoid(_KILLED.format(able), SUPERVISOR, self._unguarded)
 
     def has_lost_its_supervisor(self) -> bool:
         """True if the supervisor has ended, even a moment ago."""
-        if self.status_fd < 0:
+        if self.reports < 0:
             return False
-        waiting = readable([self.status_fd])
+        waiting = readable([self.reports])
         while not self.is_lost and waiting.poll(_NEWS_MS):
             self.take_reports()
         return self.is_lost
 
     def take_reports(self) -> bool:
         """Read what the supervisor reports; False if it is gone."""
-        data = os.read(self.status_fd, 65_536)
+        data = os.read(self.reports, 65_536)
         if not data:
             self.is_lost = True
             return False
-        *lines, self._reports = (self._reports + data).split(b"\n")
+        *lines, self._unread = (self._unread + data).split(b"\n")
         try:
             for line in lines:
                 if line == self._word:
@@ -226,28 +215,27 @@ class BotProcesses:
         return True
 
     def _take_report(self, index: bytes, what: bytes, number: bytes) -> None:
-        process = self._order[int(index)].process
+        process = self._order[int(index)]
         if what == b"pid":
-            process.pid = int(number)
-            process.sandbox.begun(process.pid)
+            process.begun(int(number))
         elif what == b"status":
-            process.status = process.sandbox.exit_status(int(number))
+            process.end(int(number))
         elif what == b"exceeded":
-            process.sandbox.exceed((MEMORY, PROCESSES, DISK)[int(number)])
+            process.exceed((MEMORY, PROCESSES, DISK)[int(number)])
         else:
             self._is_closed |= what == b"closed"
             self._errors[int(index)] = os.strerror(int(number)) if self._is_closed else start_error(int(number))
 
     def kill(self, seat: str) -> None:
         """End one bot now: everything in its sandbox, and its process group."""
-        player = self.players[seat]
-        player.process.sandbox.kill()
+        process = self.processes[seat]
+        process.kill()
         if self._supervision is not None:
-            self._supervision.kill(self._order.index(player))
+            self._supervision.kill(self._order.index(process))
 
-    def seconds_beside(self, process: BotProcess) -> float:
+    def seconds_beside(self, process: Process) -> float:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
-        own = set(process.sandbox.pids())
+        own = set(process.pids())
         return sum(used_seconds(pid) for pid in self.pids() if pid not in own) - self._seconds_before
 
     @property
@@ -259,32 +247,61 @@ class BotProcesses:
         """The supervisor and everything below it."""
         return supervisor.descendants(self._supervision.watchdog) if self._supervision else []
 
-    def close(self, *, is_sound: bool = False) -> None:
-        """End every process of the match and everything that they left, then give up all descriptors.
+    @property
+    def is_busy(self) -> bool:
+        """True while it runs the bots of a match."""
+        return self._supervision is not None
+
+    def has_idle(self) -> bool:
+        """True if the match before has left a supervisor that nobody has touched since."""
+        return self.idle is not None and self.idle.is_quiet()
+
+    def renew(self, *, is_sound: bool) -> None:
+        """End every process of the match and everything that they left, and give up all descriptors but those of the supervisor.
 
         ``is_sound``: the match has ended properly, so that its supervisor may serve the next one. A second Ctrl-C has no effect until
         this is done.
         """
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
         try:
-            self._end_supervisor(is_sound=is_sound)
-            for player in self.players.values():
-                player.pipes.close()
-                player.process.sandbox.close()
+            self._end_match(is_sound=is_sound)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def close(self) -> None:
+        """Do the same, and end the supervisor."""
+        self.renew(is_sound=False)
+        idle, self.idle = self.idle, None
+        if idle is not None:
+            discard(idle)
+
+    def _take_idle(self, *, is_guarded: bool) -> Supervision | None:
+        """Return the supervision of the match before; None if there is none, or if it can't be trusted.
+
+        ``is_guarded``: no bot of the next match can signal its processes. Such bots and others don't share one, nor copies of programs.
+        """
+        idle, self.idle = self.idle, None
+        if idle is None or (idle.is_guarded == is_guarded and idle.is_quiet()):
+            return idle
+        discard(idle)
+        return None
+
+    def _end_match(self, *, is_sound: bool) -> None:
+        self._end_supervisor(is_sound=is_sound)
+        for process in self._order:
+            process.close()
 
     def _end_supervisor(self, *, is_sound: bool) -> None:
         supervision, self._supervision = self._supervision, None
         if supervision is None:
             return
-        for player in self._order:
+        for process in self._order:
             # A process that is killed while frozen ends only when it is thawed.
-            player.process.sandbox.kill()
-        if is_sound and self._reserve is not None and self._is_trusted() and supervision.is_at_work() and self._renew(supervision):
-            self.status_fd = -1
+            process.kill()
+        if is_sound and self._is_trusted() and supervision.is_at_work() and self._is_ready_again(supervision):
+            self.reports = -1
             supervisor.become_subreaper(on=False)
-            self._reserve.give(supervision)
+            self.idle = supervision
             return
         supervision.end()
         # The supervisor's end closes the report pipe, and poll reports that at once; polling its status would be slower.
@@ -295,10 +312,9 @@ class BotProcesses:
 
     def _is_trusted(self) -> bool:
         """True if neither a sandbox nor the supervisor has failed, and no bot has exceeded a cap."""
-        sandboxes = [player.process.sandbox for player in self._order]
-        return not self.is_lost and not any(one.has_failed or one.exceeded is not None for one in sandboxes)
+        return not self.is_lost and not any(process.has_failed or process.exceeded is not None for process in self._order)
 
-    def _renew(self, supervision: Supervision) -> bool:
+    def _is_ready_again(self, supervision: Supervision) -> bool:
         """Let the supervisor end everything and serve the next match; False if there is any doubt that it can."""
         self._word = os.urandom(8).hex().encode()
         supervision.renew(self._word)
@@ -308,7 +324,7 @@ class BotProcesses:
     def _await(self, supervision: Supervision, is_done: Callable[[], bool]) -> None:
         """Take reports until it is done, the supervisor is gone or patience ends. A supervisor that is silent may have been stopped."""
         deadline = perf_counter() + PATIENCE
-        waiting = readable([self.status_fd])
+        waiting = readable([self.reports])
         while not is_done() and not self.is_lost and (left := deadline - perf_counter()) > 0:
             if waiting.poll(min(_SILENCE_SECONDS, left) * 1000):
                 self.take_reports()
