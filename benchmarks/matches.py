@@ -23,7 +23,7 @@ from referee.replay.events import Listener, MatchBegun, StepTaken
 from referee.match.loop import Match
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
-from referee.players.names import environment
+from referee.isolation.plan import environment
 from referee.replay.writer import ReplayWriter
 from referee.wire import encode
 

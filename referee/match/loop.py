@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -16,8 +15,8 @@ from referee.isolation.bot import Bot
 from referee.isolation.choose import choose, forget
 from referee.isolation.log import Log
 from referee.match import judgement
-from referee.match.adjudicator import Adjudicator
 from referee.match.collector import MoveCollector
+from referee.match.course import Turn, TurnReplies, course
 from referee.match.greeting import greet, pause
 from referee.match.options import CPU
 from referee.players.clock import Clock
@@ -25,7 +24,7 @@ from referee.players.cores import Cores
 from referee.players.exchange import Exchange
 from referee.players.player import Connection, Function, host_of
 from referee.players.stack import places
-from referee.replay.events import MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
+from referee.replay.events import MatchBegun, MatchResult, StepTaken, Waiting
 from referee.replay.faults import Fault
 from referee.replay.paths import log_path
 from referee.replay.writer import ReplayWriter
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from referee.isolation.launcher import Launcher
     from referee.isolation.level import Isolation
     from referee.isolation.process import Process
+    from referee.match.course import Course
     from referee.match.options import TimeControl
     from referee.match.spec import MatchSpec
     from referee.players.player import Player
@@ -113,6 +113,7 @@ class Match(Generic[S, M]):
         self._cores: Cores | None = None
         self._logged = dict.fromkeys(self.seats, 0)
         self._launcher = self._exchange.launcher
+        self._reads = 0
 
     def process_of(self, seat: Seat) -> Process | None:
         """Return the process of a seat's program; None for a player that is no program, or before the start."""
@@ -195,25 +196,19 @@ class Match(Generic[S, M]):
         exchange, start, game = self._exchange, self.spec.start, self.spec.game
         self._cores = cores
         exchange.open(self._pin if self._needs_cores() else None)
-        state, steps = start.state, start.turn
         self._check_placement(cores)
         try:
-            faults = self._greet(state)
+            faults = self._greet(start.state)
         except MatchVoid as void:
             faults = self._blame(void)
         self._place(cores)
         head = self._make_head()
         for listener in self.listeners:
-            listener.begun(MatchBegun(head, state, game))
+            listener.begun(MatchBegun(head, start.state, game))
             for event in start.past:
                 listener.recorded(event)
-        if faults:
-            state, _ = self._judge_faults(steps, state, faults, {})
-        if game.outcome(state) is None:
-            adjudication = game.adjudication
-            is_enabled = adjudication is not None and adjudication.is_enabled(self.spec.settings)
-            with Adjudicator(game, cores.claimed) if is_enabled else nullcontext() as adjudicator:
-                state, steps = self._play(state, adjudicator, steps)
+        greeting = self._replies(start.turn, {}, faults) if faults else TurnReplies({}, {}, _NO_LOGS)
+        state, steps = self._play(course(game, self.spec.settings, start.state, start.turn, greeting))
         outcome = game.outcome(state)
         assert outcome is not None
         pause(self._hosts)
@@ -360,10 +355,10 @@ class Match(Generic[S, M]):
         about = self.spec.players[seat].about if seat in self.spec.players else self.spec.start.out[seat].about
         return {"name": self._names[seat], **clock, **about}
 
-    def _play(self, state: Any, adjudicator: Adjudicator | None, turn: int) -> tuple[Any, int]:
-        game, listeners = self.spec.game, self.listeners
+    def _play(self, steps: Course[S]) -> tuple[S, int]:
+        """Drive the course of the match: ask whom it names, and hand its events to the listeners."""
         collector = MoveCollector(
-            game,
+            self.spec.game,
             self.clocks,
             self._hosts,
             self._exchange,
@@ -373,43 +368,56 @@ class Match(Generic[S, M]):
         )
         for seat, first_notices in self.spec.start.notices.items():
             collector.replace_notices(seat, first_notices)
-        reads, exchange = 0, self._exchange
-        # A step may have no movers although the match isn't over.
-        while (movers := game.movers(state)) or game.outcome(state) is None:
-            if adjudicator is not None and adjudicator.is_due(state) and game.outcome(ruled := adjudicator.adjudicate(state)) is not None:
-                return ruled, turn
-            answers, faults = self._asked(collector, turn, state, movers)
-            moves = {seat: answer.move for seat, answer in answers.items() if answer.move is not None}
-            if self._people:
-                faults |= collector.departures({*self.faults, *faults})
-            logs = _NO_LOGS
-            if faults:
-                state, logs = self._judge_faults(turn, state, faults, answers)
-                if game.outcome(state) is not None:
-                    return state, turn
-            elif exchange.stderr_reads != reads:
-                logs, reads = self._moved_logs(), exchange.stderr_reads
-            after, notices = game.step(state, moves)
-            if notices:
-                collector.tell(notices)
-            event = StepTaken(turn, state, after, moves, notices, answers, logs)
-            for listener in listeners:
-                listener.stepped(event)
-            state = after
-            turn += 1
-        return state, turn
+        listeners, replies = self.listeners, None
+        while True:
+            try:
+                event = steps.send(replies)
+            except StopIteration as end:
+                last: tuple[S, int] = end.value
+                return last
+            replies = None
+            if isinstance(event, Turn):
+                replies = self._ask(collector, event)
+            elif isinstance(event, StepTaken):
+                if event.notices:
+                    collector.tell(event.notices)
+                for listener in listeners:
+                    listener.stepped(event)
+            else:
+                for seat in event.faults:
+                    self._exchange.drop(seat)
+                for listener in listeners:
+                    listener.faulted(event)
 
-    def _asked(self, collector: MoveCollector, turn: int, state: Any, movers: Sequence[Seat]) -> tuple[TurnAnswers, dict[Seat, Fault]]:
-        """Ask the movers; return their answers and the faults of this turn."""
+    def _ask(self, collector: MoveCollector, question: Turn) -> TurnReplies:
+        """Ask the movers, and look who has left."""
+        turn, state, movers = question
         try:
             answers = collector.ask(turn, state, movers)
+            faults = {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}
         except MatchVoid as void:
-            blamed = self._blame(void)
-            for seat in blamed:
+            answers, faults = {}, self._blame(void)
+            for seat in faults:
                 # It was ready for the match, also where this is the first turn.
                 self.clocks[seat].spend(0.0)
-            return {}, blamed
-        return answers, {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}
+        if self._people:
+            faults |= collector.departures({*self.faults, *faults})
+        return self._replies(turn, answers, faults)
+
+    def _replies(self, turn: int, answers: TurnAnswers, faults: Mapping[Seat, Fault]) -> TurnReplies:
+        """Note the faults of a turn, with the lines that late bots were running, and look at the logs."""
+        if faults:
+            located = places(faults, self._exchange.bots, stop_idle=self._options.idle == "stop")
+            faults = {
+                seat: judgement.located(fault, located[seat].place, may_wait=located[seat].may_wait) if seat in located else fault
+                for seat, fault in faults.items()
+            }
+            self.faults.update(faults)
+            self._fault_steps.update(dict.fromkeys(faults, turn))
+        elif self._exchange.stderr_reads == self._reads:
+            return TurnReplies(answers, faults, _NO_LOGS)
+        self._reads = self._exchange.stderr_reads
+        return TurnReplies(answers, faults, self._moved_logs())
 
     def _blame(self, void: MatchVoid) -> dict[Seat, Fault]:
         """Return the faults of the players who are to blame for what makes the match void.
@@ -422,27 +430,6 @@ class Match(Generic[S, M]):
             raise void
         players = self._exchange.players
         return {seat: judgement.blamed(players[seat], void.reason, is_alone=is_alone) for seat in seats}
-
-    def _judge_faults(self, turn: int, state: Any, found: Mapping[Seat, Fault], answers: TurnAnswers) -> tuple[Any, dict[Seat, int]]:
-        """Apply the faults of one step to the game, end the failed players' programs, call the listeners.
-
-        Returns the position after that, and the stderr offsets that have changed.
-        """
-        located = places(found, self._exchange.bots, stop_idle=self._options.idle == "stop")
-        faults = {
-            seat: judgement.located(fault, located[seat].place, may_wait=located[seat].may_wait) if seat in located else fault
-            for seat, fault in found.items()
-        }
-        self.faults.update(faults)
-        self._fault_steps.update(dict.fromkeys(faults, turn))
-        logs = self._moved_logs()
-        after = self.spec.game.fault(state, {seat: fault.kind for seat, fault in faults.items()})
-        for seat in faults:
-            self._exchange.drop(seat)
-        event = PlayersFaulted(turn, faults, state, after, answers, logs)
-        for listener in self.listeners:
-            listener.faulted(event)
-        return after, logs
 
     def _moved_logs(self) -> dict[Seat, int]:
         """Return the stderr offsets that have changed since the last step."""

@@ -6,13 +6,9 @@ import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
-import psutil
 import pytest
 
-from referee.errors import MatchVoid
-from referee.games.evasion.board.walls import Walls, trace
 from referee.games.evasion.game import GAME
-from referee.match.adjudicator import Adjudicator
 from referee.replay.reader import verify
 from sdk import HORIZONTAL, HunterBot, PreyBot, State
 from sdk.testing import play
@@ -115,16 +111,3 @@ def test_what_is_not_decided_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verdict, "verdict", lambda _: verdict.Verdict("undecided", None, False, "budget", 0))
     state = GAME.start(GAME.codec.settings("classic", {"adjudicate_after": 10}))
     assert GAME.adjudication.adjudicate(state) == state
-
-
-def test_the_umpire_is_a_process_of_its_own_that_can_fail() -> None:
-    state = GAME.start(GAME.codec.settings("classic", {"adjudicate_after": 10}))
-    wall = trace(Walls(300, 300), "vertical", 120, 5, None, 0)
-    with Adjudicator(GAME, (0,)) as adjudicator:
-        ruled = adjudicator.adjudicate(state._replace(walls=Walls(300, 300, [wall])))  # type: ignore[list-item]
-        assert GAME.outcome(ruled) is not None
-        assert ruled.walls.all == (wall,)
-        (umpire,) = (one for one in psutil.Process().children() if "referee.match.adjudicator" in one.cmdline())
-        umpire.kill()
-        with pytest.raises(MatchVoid, match="adjudicator"):
-            adjudicator.adjudicate(state)
