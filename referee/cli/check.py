@@ -16,7 +16,6 @@ from referee.cli.options import BotIsolation, FirstRules, Game, bot_argument, se
 from referee.cli.run import announce_build
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
-from referee.isolation.building import tell_builds
 from referee.isolation.limits import ISOLATED_CGROUP
 from referee.match.options import TimeControl, checked_isolation
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
@@ -69,6 +68,7 @@ def check(
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
     checked_isolation(isolation, "--isolation")
     from referee.author.check.run import run
+    from referee.isolation.building import tell_builds
 
     if not quiet:
         tell_builds(announce_build)

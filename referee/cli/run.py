@@ -13,9 +13,6 @@ from referee.cli.app import say
 from referee.cli.pages import tell
 from referee.cli.terminal import Live
 from referee.errors import UsageError
-from referee.isolation.building import tell_builds
-from referee.isolation.supervision import start_early
-from referee.match.loop import Match
 from referee.match.options import CPU, TimeControl
 from referee.match.play import bot_of
 from referee.pages.show import Show, SteadyPace
@@ -55,6 +52,11 @@ def run_match(
     ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``title`` begins the lines of one of several
     matches, such as "game 2, ".
     """
+    # The loop and the sandbox are a fifth of the start of other commands.
+    from referee.isolation.building import tell_builds
+    from referee.isolation.supervision import start_early
+    from referee.match.loop import Match
+
     tell_builds(announce_build if not quiet else lambda _: None)
     game, settings = request.game, request.settings
     people = tuple(seat for seat, name in names.items() if seat not in visitors and is_human(name))
