@@ -182,7 +182,7 @@ def test_an_arena_pauses_on_a_machine_that_lacks_memory_and_tells_the_staff(runn
     def lacks(*_: object) -> None:
         raise UsageError(why)
 
-    monkeypatch.setattr("referee.league.workers.open_pool", lacks)
+    monkeypatch.setattr(season_work, "open_pool", lacks)
     monkeypatch.setattr(season_work, "_pause", pause)
     folder = str(arena.folder)
     with pytest.raises(Paused, match="200 MiB"):
