@@ -160,10 +160,10 @@ def process(plan: Plan, limits: Limits, cpu_seconds: int | None, announce: Calla
 def end_all_of(number: int) -> None:
     """Kill every process of a user ID and wait until none is left, including those that the supervisor doesn't know."""
     for _ in range(1000):
-        found = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_of(pid, number)]
-        if not found:
+        pids = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_of(pid, number)]
+        if not pids:
             return
-        for pid in found:
+        for pid in pids:
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
             with contextlib.suppress(OSError):
@@ -189,8 +189,8 @@ def is_of(pid: int, number: int) -> bool:
             text = file.read()
     except OSError:
         return False
-    found = re.search(rb"^State:\s+(\w).*?^Uid:\s+(\d+)", text, re.MULTILINE | re.DOTALL)
-    return found is not None and found[1] not in b"ZX" and int(found[2]) == number
+    match = re.search(rb"^State:\s+(\w).*?^Uid:\s+(\d+)", text, re.MULTILINE | re.DOTALL)
+    return match is not None and match[1] not in b"ZX" and int(match[2]) == number
 
 
 def _become(number: int) -> tuple[str, ...]:

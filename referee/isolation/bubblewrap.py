@@ -106,9 +106,9 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
         line += [tool("setpriv") or "setpriv", "--reuid", str(config.user), "--regid", str(config.user), "--clear-groups"]
         line += ["--inh-caps=-all", "--no-new-privs", "--"]
     # This is inside the sandbox, so that the cap on processes counts only this bot.
-    given = hard_limits(config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
+    hard = hard_limits(config.limits, config.cpu_seconds, config.data_bytes, processes=config.limits.processes + 1)
     # The shell puts the bot's pipes in their places, unless Perl does.
-    limited = (tool("sh") or "/bin/sh", "-c", f'exec "$@" <&{STDIN_FD} >&{STDOUT_FD} {STDIN_FD}<&- {STDOUT_FD}>&-', "sh", *prlimit(given))
+    limited = (tool("sh") or "/bin/sh", "-c", f'exec "$@" <&{STDIN_FD} >&{STDOUT_FD} {STDIN_FD}<&- {STDOUT_FD}>&-', "sh", *prlimit(hard))
     if perl is None:
         return (*line, *limited, *config.builder, *config.argv)
     if config.builder:
@@ -118,7 +118,7 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
     # One program less: it takes a millisecond.
     return (
         *line,
-        *landlock.before(perl, _readable(), {getattr(resource, f"RLIMIT_{name.upper()}"): given[name] for name in given}, STDIN_FD),
+        *landlock.before(perl, _readable(), {getattr(resource, f"RLIMIT_{name.upper()}"): hard[name] for name in hard}, STDIN_FD),
         *config.argv,
     )
 
@@ -302,11 +302,11 @@ def _is_shown(path: str) -> bool:
 
 def _outermost(paths: Iterable[str]) -> list[str]:
     """Return the paths, outer ones first, without paths inside another path or inside folders that are shown anyway."""
-    kept: list[str] = []
+    outer: list[str] = []
     for path in sorted(set(paths)):
-        if not _is_shown(path) and not any(path.startswith(other + "/") for other in kept):
-            kept.append(path)
-    return kept
+        if not _is_shown(path) and not any(path.startswith(other + "/") for other in outer):
+            outer.append(path)
+    return outer
 
 
 def parents_of(path: str) -> list[str]:

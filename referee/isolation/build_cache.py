@@ -102,19 +102,19 @@ def _read(path: str) -> bytes:
         return file.read(_MOST_FACTS)
 
 
-def _shrink(home: str, kept: str) -> None:
+def _shrink(home: str, newest: str) -> None:
     """Remove the entries used longest ago until the rest is within the limits, and what was never finished."""
     entries = []
-    with os.scandir(home) as found:
-        for entry in found:
+    with os.scandir(home) as listing:
+        for entry in listing:
             with contextlib.suppress(OSError):
                 used = entry.stat(follow_symlinks=False).st_mtime
                 if entry.name.startswith(_PART):
                     if time.time() - used > _LONGEST_WRITE:
                         submission.remove(entry.path)
-                elif entry.name != kept:
+                elif entry.name != newest:
                     entries.append((used, entry.path))
-    count, size = 1, _size(f"{home}/{kept}")
+    count, size = 1, _size(f"{home}/{newest}")
     for _, path in sorted(entries, reverse=True):
         count, size = count + 1, size + _size(path)
         if count > MOST_ENTRIES or size > MOST_BYTES:

@@ -53,9 +53,9 @@ class BuildFolders:
     def is_within(self, most_bytes: int) -> bool:
         """True while the build without a sandbox has written no more than that, and not too many files."""
         size = files = 0
-        for folder, names, found in os.walk(self.scratch):
-            files += len(names) + len(found)
-            for name in found:
+        for folder, names, names_of_files in os.walk(self.scratch):
+            files += len(names) + len(names_of_files)
+            for name in names_of_files:
                 with contextlib.suppress(OSError):
                     size += os.lstat(os.path.join(folder, name)).st_blocks * 512
             if size > most_bytes or files > _MOST_FILES:

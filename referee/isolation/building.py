@@ -106,12 +106,12 @@ def all_built(bots: Mapping[str, Bot], isolation: Isolation | None = None, check
     ``check`` examines each copy of sources, as in ``Copies``. StartError with the seat if a build fails, PlayerError for files that can't be
     copied, MatchVoid if the referee's own part fails.
     """
-    found = {}
+    built = {}
     for seat, bot in bots.items():
         if bot.build:
             try:
                 with of_seat(seat):
-                    found[seat] = _as_built(bot, isolation or Isolation(), check)
+                    built[seat] = _as_built(bot, isolation or Isolation(), check)
             except _Refused as refusal:
                 text = f"{who(seat, bot.label)} can't be built: {refusal}"
                 raise StartError(text, seat, is_doubtful=refusal.is_doubtful) from None
@@ -119,8 +119,8 @@ def all_built(bots: Mapping[str, Bot], isolation: Isolation | None = None, check
                 void.seats = (seat,) if void.reason in machine.SHORTAGES else void.seats
                 raise
         else:
-            found[seat] = bot
-    return found
+            built[seat] = bot
+    return built
 
 
 def _as_built(bot: Bot, isolation: Isolation, check: Check | None) -> Bot:
@@ -128,16 +128,16 @@ def _as_built(bot: Bot, isolation: Isolation, check: Check | None) -> Bot:
     with _lock:
         memo = (bot.files, bot.build, isolation.level, os.getpid())
         traits = contents.traits(bot.folder)
-        known = _built.pop(memo, None)
-        if known is None or traits is None or known.traits != traits or not known.folders.exists():
-            if known is not None and isolation.copies_files:
-                known.folders.remove()
-            known = _Built(_make(bot, isolation, check), traits)
+        memo_entry = _built.pop(memo, None)
+        if memo_entry is None or traits is None or memo_entry.traits != traits or not memo_entry.folders.exists():
+            if memo_entry is not None and isolation.copies_files:
+                memo_entry.folders.remove()
+            memo_entry = _Built(_make(bot, isolation, check), traits)
         # The one used last is at the end.
-        _built[memo] = known
+        _built[memo] = memo_entry
         if len(_built) > _MOST_BUILT:
             _built.pop(next(iter(_built))).folders.remove()
-        return _moved(bot, known.folders.built)
+        return _moved(bot, memo_entry.folders.built)
 
 
 def _moved(bot: Bot, folder: str) -> Bot:
@@ -243,7 +243,7 @@ class _Run:
         launcher, isolation = Launcher(), self._isolation
         try:
             plans, levels, logs = {_SEAT: build}, {_SEAT: isolation}, {_SEAT: self._log}
-            process = launcher.launch(plans, levels, logs, isolation.limits.build_cpu_seconds)[_SEAT]
+            process = launcher.launch_plans(plans, levels, logs, isolation.limits.build_cpu_seconds)[_SEAT]
             launcher.wait()
             process.close_stdin()
             self._follow(launcher, process)
@@ -337,8 +337,8 @@ class _Run:
 
     def _telling(self, build: Plan) -> str:
         """Return the telling part of the output, each line on a line of its own: from the first error on, or the last lines."""
-        own = file_names(build.bot, is_sandbox=self.place is None, home=HOME)
-        text = own.named(self._log.begin.decode("utf-8", "replace"))
+        files = file_names(build.bot, is_sandbox=self.place is None, home=HOME)
+        text = files.named(self._log.begin.decode("utf-8", "replace"))
         lines = [escape(line.expandtabs(4), _SHOWN_WIDTH) for line in text.splitlines() if line.strip()]
         if not lines:
             return " It printed nothing."
@@ -347,7 +347,7 @@ class _Run:
         first = max(0, len(lines) - _SHOWN_LINES if first is None else first - _SHOWN_BEFORE)
         if len(lines) <= _SHOWN_LINES:
             first = 0
-        told = lines[first : first + _SHOWN_LINES]
-        left = len(lines) - first - len(told)
+        excerpt = lines[first : first + _SHOWN_LINES]
+        left = len(lines) - first - len(excerpt)
         more = [f"... and {counted(left, 'more line')}"] if left else []
-        return "".join(f"\n  {line}" for line in [*told, *more])
+        return "".join(f"\n  {line}" for line in [*excerpt, *more])

@@ -234,17 +234,18 @@ def find(root: str = "/sys/fs/cgroup", own_groups: str = "/proc/self/cgroup") ->
 
     ``root`` is the folder in which the trees are mounted; the file ``own_groups`` names the groups of this process.
     """
-    own = _own_groups(own_groups)
-    unified = _unified(root, own.get("", ""))
+    groups_here = _own_groups(own_groups)
+    unified = _unified(root, groups_here.get("", ""))
     if unified.has_caps:
         return unified
     there = {
-        controller: _mounted(root, controller, own.get(controller, "")) for controller in ("memory", "pids", "freezer", "cpuacct", "cpu")
+        controller: _mounted(root, controller, groups_here.get(controller, ""))
+        for controller in ("memory", "pids", "freezer", "cpuacct", "cpu")
     }
     folders = {controller: folder for controller, folder in there.items() if folder and os.access(folder, os.W_OK)}
-    found = Trees(folders, frozenset(folders), is_unified=False)
-    if found.has_caps:
-        return found
+    trees = Trees(folders, frozenset(folders), is_unified=False)
+    if trees.has_caps:
+        return trees
     return Trees({}, frozenset(), is_unified=False, why=unified.why or "this process may make no control groups below its own")
 
 
@@ -253,10 +254,10 @@ def free_memory(root: str = "/sys/fs/cgroup", own_groups: str = "/proc/self/cgro
 
     ``root`` and ``own_groups`` are as for ``find``. Cached files count as free: the kernel drops them first.
     """
-    own = _own_groups(own_groups)
-    first, names = root + own.get("", ""), ("memory.max", "memory.current", "")
+    groups_here = _own_groups(own_groups)
+    first, names = root + groups_here.get("", ""), ("memory.max", "memory.current", "")
     if not os.path.exists(f"{first}/memory.current"):
-        first, names = _mounted(root, "memory", own.get("memory", "")), ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
+        first, names = _mounted(root, "memory", groups_here.get("memory", "")), ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_")
     free, first = [], first.rstrip("/")
     while len(first) >= len(root):
         most, used = (_number(f"{first}/{name}") for name in names[:2])
@@ -295,21 +296,21 @@ def _unified(root: str, path: str) -> Trees:
         # An earlier match of this process has moved it.
         folder = os.path.dirname(folder)
     try:
-        there, given = (set(Path(folder, f"cgroup.{name}").read_text().split()) for name in ("controllers", "subtree_control"))
+        there, enabled = (set(Path(folder, f"cgroup.{name}").read_text().split()) for name in ("controllers", "subtree_control"))
     except OSError:
         return nothing
-    wanted = there & {"memory", "pids", "cpu"}
-    if not {"memory", "pids"} <= wanted:
+    controllers = there & {"memory", "pids", "cpu"}
+    if not {"memory", "pids"} <= controllers:
         return nothing._replace(why="its control group hands out no memory or pids controller")
     if not os.access(folder, os.W_OK):
         return nothing._replace(why="its control group belongs to somebody else")
     try:
-        if not wanted <= given:
+        if not controllers <= enabled:
             _leave(folder)
-            Path(folder, "cgroup.subtree_control").write_text(" ".join(f"+{controller}" for controller in sorted(wanted)))
+            Path(folder, "cgroup.subtree_control").write_text(" ".join(f"+{controller}" for controller in sorted(controllers)))
     except OSError as error:
         return nothing._replace(why=f"its control group can't hand out controllers ({error.strerror})")
-    return Trees({"unified": folder}, frozenset({*wanted, "freezer", "cpuacct"}), is_unified=True)
+    return Trees({"unified": folder}, frozenset({*controllers, "freezer", "cpuacct"}), is_unified=True)
 
 
 def _leave(folder: str) -> None:

@@ -38,19 +38,19 @@ def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Isolatio
     trees = cgroups.find()
     cgroups.sweep(trees)
     submission.sweep()
-    found = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
+    isolation = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
     variants = variants_of(bots)
-    if requested == "auto" and all(CheckCache(found, variant).is_known() for variant in variants):
-        return found
+    if requested == "auto" and all(CheckCache(isolation, variant).is_known() for variant in variants):
+        return isolation
     from referee.isolation import probe
 
-    failed = [check for check in probe.parts() if not check.ok] or _failures(found, variants)
+    failed = [check for check in probe.parts() if not check.ok] or _failures(isolation, variants)
     if failed and all(check.variant == VARIANT_A for check in failed):
         # Variant B needs fewer kernel features.
-        found = found._replace(has_variant_a=False)
-        failed = _failures(found, {VARIANT_B})
+        isolation = isolation._replace(has_variant_a=False)
+        failed = _failures(isolation, {VARIANT_B})
     if not failed:
-        return found
+        return isolation
     if requested == "strict":
         raise UsageError(refusal(failed))
     note = f"Isolation is limits ({failed[0].seen}): the bots can read your files and use the network; referee doctor says what to do."

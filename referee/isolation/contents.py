@@ -78,7 +78,7 @@ def _entry(folder: str, path: str, facts: os.stat_result, count: submission.Coun
 
 def _entries(folder: str, count: submission.Count) -> list[tuple[str, os.stat_result]]:
     """Return everything in a folder, sorted by path. Folders behind links are not entered."""
-    found = []
+    listing = []
     waiting = [folder]
     while waiting:
         with os.scandir(waiting.pop()) as listed:
@@ -87,10 +87,10 @@ def _entries(folder: str, count: submission.Count) -> list[tuple[str, os.stat_re
                     continue
                 count.add_entry()
                 facts = entry.stat(follow_symlinks=False)
-                found.append((entry.path, facts))
+                listing.append((entry.path, facts))
                 if stat.S_ISDIR(facts.st_mode):
                     waiting.append(entry.path)
-    return sorted(found)
+    return sorted(listing)
 
 
 def of_file(path: str, count: submission.Count) -> bytes:

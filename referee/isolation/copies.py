@@ -35,7 +35,7 @@ _MOST_SECONDS = 86_400.0
 class Copy:
     """The copy of a bot's files, lent to one bot until ``give_back``. ``folder`` holds the bot's files."""
 
-    def __init__(self, owner: Copies, bot: Bot, around: str, copied: submission.Copied) -> None:
+    def __init__(self, owner: Copies, bot: Bot, around: str, copied: submission.CopiedFiles) -> None:
         self.sources = bot.files
         self.folder, self.files, self.bytes = copied
         self.around = around

@@ -55,12 +55,12 @@ def run_delay(task: str) -> float:
 
 def tasks_of(pids: Iterable[int]) -> dict[int, TaskTimes]:
     """Return the times of all tasks of some processes, by number. Those that end meanwhile are left out."""
-    found = {}
+    times = {}
     for pid in pids:
         with contextlib.suppress(OSError):
             for task in os.listdir(f"/proc/{pid}/task"):
-                found[int(task)] = _times(f"/proc/{pid}/task/{task}/schedstat")
-    return found
+                times[int(task)] = _times(f"/proc/{pid}/task/{task}/schedstat")
+    return times
 
 
 def _times(path: str) -> TaskTimes:

@@ -55,11 +55,11 @@ class FileNames(NamedTuple):
         if not self.names:
             return text
         # In JSON, letters of other languages may be escaped.
-        known = {json.dumps(path)[1:-1]: json.dumps(name)[1:-1] for path, name in self.names} | dict(self.names)
-        paths = "|".join(re.escape(path) for path in sorted(known, key=len, reverse=True))
+        names_by_path = {json.dumps(path)[1:-1]: json.dumps(name)[1:-1] for path, name in self.names} | dict(self.names)
+        paths = "|".join(re.escape(path) for path in sorted(names_by_path, key=len, reverse=True))
         return re.sub(
             rf"(?<![\w./-])(?:file://)?({paths})(/(?=[^\s/])|(?![\w/-]|\.\w))",
-            lambda found: _joined(known[found[1]], found[2]),
+            lambda match: _joined(names_by_path[match[1]], match[2]),
             text,
         )
 
@@ -74,7 +74,7 @@ class FileNames(NamedTuple):
 
     def are_in(self, path: str) -> bool:
         """Whether a path in an error report is that of one of the bot's own files, not of a library."""
-        if any(path == own for own, _ in self.names):
+        if any(path == path_of_bot for path_of_bot, _ in self.names):
             return True
         if path.startswith("<"):
             # Code of "python -c" has no file.
@@ -99,12 +99,12 @@ def file_names(bot: Bot, *, is_sandbox: bool, home: str = HOME) -> FileNames:
         names[bot.folder] = short_path(bot.folder, bot.home)
     for piece in bot.files:
         is_as_given = os.path.abspath(os.path.join(bot.home, os.path.expanduser(bot.label))) == os.path.abspath(piece.source)
-        shown = bot.label if is_as_given else short_path(piece.source, bot.home)
+        name = bot.label if is_as_given else short_path(piece.source, bot.home)
         if is_sandbox:
-            names[f"{home}/{piece.place}" if piece.place else home] = shown
+            names[f"{home}/{piece.place}" if piece.place else home] = name
         else:
             for path in (piece.source, os.path.realpath(piece.source)):
-                names[path] = shown
+                names[path] = name
                 folder = os.path.dirname(path)
                 if bot.home and folder != "/":
                     # Python's own path begins with it.
@@ -160,14 +160,14 @@ def published(bot: Bot, home: str) -> Bot:
         # Below the root are all folders.
         return not home.strip("/") or not f"{path}/".startswith(f"{home.rstrip('/')}/")
 
-    def short(found: re.Match[str]) -> str:
-        path = os.path.abspath(os.path.join(home, os.path.expanduser(found[0])))
-        return os.path.basename(path) or found[0] if is_outside(path) and os.path.lexists(path) else found[0]
+    def short(match: re.Match[str]) -> str:
+        path = os.path.abspath(os.path.join(home, os.path.expanduser(match[0])))
+        return os.path.basename(path) or match[0] if is_outside(path) and os.path.lexists(path) else match[0]
 
-    shown = from_home(bot.label, home)
+    label = from_home(bot.label, home)
     for piece in bot.files:
         # It may have a space in it.
         if is_outside(piece.source):
-            shown = shown.replace(piece.source, os.path.basename(piece.source))
-    shown = re.sub(r"[^\s'\":;,=]*/[^\s'\":;,=]*", short, shown)
-    return bot._replace(label=shown, about={**bot.about, "program": escape(shown, 400)}, home=home)
+            label = label.replace(piece.source, os.path.basename(piece.source))
+    label = re.sub(r"[^\s'\":;,=]*/[^\s'\":;,=]*", short, label)
+    return bot._replace(label=label, about={**bot.about, "program": escape(label, 400)}, home=home)

@@ -34,9 +34,9 @@ _SCRIPT = Path(good_bot.__file__)
 
 def check(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_seconds: int | None = None, seats: tuple[str, ...] = ()) -> None:
     """Raise MatchVoid if ``shortage`` finds something. ``seats`` are those whose bots failed."""
-    found = shortage(bots, levels, cpu_seconds)
-    if found is not None:
-        raise machine.void(f"Known good bots of the referee fail on this machine as well ({found[1]})", found[0], seats)
+    lack = shortage(bots, levels, cpu_seconds)
+    if lack is not None:
+        raise machine.void(f"Known good bots of the referee fail on this machine as well ({lack[1]})", lack[0], seats)
 
 
 def check_level(isolation: Isolation) -> None:
@@ -62,12 +62,12 @@ def shortage(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_secon
         path.write_bytes(_SCRIPT.read_bytes())
         path.chmod(0o755)
         good = {seat: _good_bot(path, levels[seat], is_started_alone=plan.is_own_file) for seat, plan in plans.items()}
-        launcher.launch(good, levels, {seat: Log(None, 0) for seat in good}, cpu_seconds)
+        launcher.launch_plans(good, levels, {seat: Log(None, 0) for seat in good}, cpu_seconds)
         launcher.wait()
-        found = _followed(launcher)
-        if found is not None and found[0] == machine.LIMIT and machine.forbids_programs(folder):
+        lack = _followed(launcher)
+        if lack is not None and lack[0] == machine.LIMIT and machine.forbids_programs(folder):
             return machine.DISK, f"{folder} is mounted with noexec"
-        return found
+        return lack
     except CopyUnwritten as error:
         return machine.DISK, str(error)
     except (StartError, MatchVoid) as error:

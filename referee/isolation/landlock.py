@@ -79,14 +79,14 @@ def is_known() -> bool:
     return bool(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION) > 0)
 
 
-def before(perl: str, shown: Iterable[str], caps: Mapping[int, int], pipes_at: int = 0) -> tuple[str, ...]:
+def before(perl: str, readable: Iterable[str], caps: Mapping[int, int], pipes_at: int = 0) -> tuple[str, ...]:
     """Return the command in front of the bot's command line.
 
-    ``shown`` are the names in /proc that the bot may read, besides its own processes. ``caps`` are hard resource limits, by the numbers of
+    ``readable`` are the names in /proc that the bot may read, besides its own processes. ``caps`` are hard resource limits, by the numbers of
     the module ``resource``. ``pipes_at`` is the descriptor that becomes stdin, and the one behind it stdout; 0: they are in place. The variable ``LC_ALL`` is for Perl alone: with the value "C" it reads no files of a locale at its start.
     """
     words = {
-        "SHOWN": " ".join(shown),
+        "SHOWN": " ".join(readable),
         "OWN_FILES": " ".join(OWN_FILES),
         "LIMITS": ", ".join(f"[{kind}, {value}]" for kind, value in caps.items()),
         **{call.upper(): str(seccomp.number(call)) for call in ("openat", "close", "dup3")},

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from referee.errors import SUPERVISOR, MatchVoid, StartError, of_seat
 from referee.isolation import seccomp, supervisor
 from referee.isolation.endings import DISK, MEMORY, PROCESSES
+from referee.isolation.plan import bot_plan
 from referee.isolation.process import start_error, used_seconds
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, discard, new_supervision
 from referee.support.poll import readable
@@ -23,6 +24,7 @@ from referee.support.words import who
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from referee.isolation.bot import Bot
     from referee.isolation.copies import Check
     from referee.isolation.level import Isolation
     from referee.isolation.log import Log
@@ -79,6 +81,13 @@ class Launcher:
         self._unguarded: tuple[str, ...] = ()
 
     def launch(
+        self, bots: Mapping[str, Bot], isolation: Isolation, logs: Mapping[str, Log], cpu_seconds: int | None = None
+    ) -> dict[str, Process]:
+        """Start bots that are built, by seat, as ``launch_plans`` does."""
+        plans = {seat: bot_plan(bot) for seat, bot in bots.items()}
+        return self.launch_plans(plans, dict.fromkeys(bots, isolation), logs, cpu_seconds)
+
+    def launch_plans(
         self, plans: Mapping[str, Plan], levels: Mapping[str, Isolation], logs: Mapping[str, Log], cpu_seconds: int | None = None
     ) -> dict[str, Process]:
         """Start the bots of a match by seat without waiting, and return their processes; ``wait`` raises the errors.
@@ -235,8 +244,8 @@ class Launcher:
 
     def seconds_beside(self, process: Process) -> float:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
-        own = set(process.pids())
-        return sum(used_seconds(pid) for pid in self.pids() if pid not in own) - self._seconds_before
+        inside = set(process.pids())
+        return sum(used_seconds(pid) for pid in self.pids() if pid not in inside) - self._seconds_before
 
     @property
     def watchdog(self) -> int:
@@ -339,8 +348,8 @@ class Launcher:
             if not adopted:
                 break
             for pid in adopted:
-                for found in (*supervisor.descendants(pid), pid):
-                    supervisor.send_signal(found, signal.SIGKILL)
+                for descendant in (*supervisor.descendants(pid), pid):
+                    supervisor.send_signal(descendant, signal.SIGKILL)
             for pid in adopted:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, 0)

@@ -78,8 +78,8 @@ class Limits(Section):
 
     def above(self, other: Limits) -> list[str]:
         """Return the names of the limits that are higher than others, as words."""
-        own, theirs = dict(self), dict(other)
-        return [name.removesuffix("_bytes").replace("_", " ") for name in own if own[name] > theirs[name]]
+        mine, theirs = dict(self), dict(other)
+        return [name.removesuffix("_bytes").replace("_", " ") for name in mine if mine[name] > theirs[name]]
 
 
 def most_cpu_seconds(seconds: float) -> int:

@@ -77,9 +77,9 @@ def refuse_few_files() -> None:
 
 def refuse(level: str, limits: Limits, bots: int, cpu_seconds: int | None = None) -> None:
     """Raise UsageError if it is certain that ``bots`` bots at the same time can't get what they are promised; the rest as for ``shortages``."""
-    found = list(shortages(level, limits, bots, cpu_seconds))
-    if found:
-        lines = [f"  {shortage.name}: {shortage.seen}. {shortage.remedy}" for shortage in found]
+    lacks = list(shortages(level, limits, bots, cpu_seconds))
+    if lacks:
+        lines = [f"  {shortage.name}: {shortage.seen}. {shortage.remedy}" for shortage in lacks]
         raise UsageError("\n".join(["This machine can't give bots what they are promised, so no match was started:", *lines]))
 
 
@@ -93,10 +93,10 @@ def shortages(level: str, limits: Limits, bots: int, cpu_seconds: int | None = N
         yield Shortage("programs start", f"{folder} is mounted with noexec, so no copy of a bot starts there", _REMEDIES[DISK])
     if level == NONE:
         return
-    found = low_limits("bots", limits, cpu_seconds)
+    low = low_limits("bots", limits, cpu_seconds)
     # Whether a bot must be built is known only later.
-    found = low_limits("builds", limits.for_build(), limits.build_cpu_seconds) | found
-    yield from found.values()
+    low = low_limits("builds", limits.for_build(), limits.build_cpu_seconds) | low
+    yield from low.values()
     free, needed = cgroups.free_memory(), bots * limits.memory_bytes
     if free is not None and free < needed:
         seen = f"{bots} bots with {size_text(limits.memory_bytes)} each need {size_text(needed)}, but this container has {size_text(free)} left"
@@ -114,7 +114,7 @@ def refuse_disk(folder: Path) -> None:
 
 def low_limits(whose: str, limits: Limits, cpu_seconds: int | None) -> dict[str, Shortage]:
     """Return the hard limits of this process below those that programs are given, by name. ``whose`` names the programs: "bots"."""
-    found = {}
+    low = {}
     wanted = bubblewrap.hard_limits(limits, cpu_seconds, limits.memory_bytes, limits.processes + 1)
     for name, value in (*wanted.items(), ("as", limits.memory_bytes)):
         hard = resource.getrlimit(getattr(resource, f"RLIMIT_{name.upper()}"))[1]
@@ -122,8 +122,8 @@ def low_limits(whose: str, limits: Limits, cpu_seconds: int | None) -> dict[str,
             letter, what, text = _NAMES[name]
             seen = f"the hard limit on {what} (ulimit -{letter}) is {text(hard)}, but {whose} are given {text(value)}"
             remedy = f"Start the referee from a shell or service with a higher limit (systemd: Limit{name.upper()}=)."
-            found[name] = Shortage("hard limits", seen, remedy)
-    return found
+            low[name] = Shortage("hard limits", seen, remedy)
+    return low
 
 
 def forbids_programs(path: str) -> bool:

@@ -150,8 +150,8 @@ def needs(plan: Plan) -> tuple[str, ...]:
 @cache
 def _own_packages() -> tuple[str, ...]:
     """Return the folders of the SDK and its imports in an editable installation, and nothing else, such as replays."""
-    own = Path(__file__).resolve().parents[1]
-    return tuple(str(own.parent / name) for name in ("referee", "sdk") if (own.parent / name).is_dir())
+    package = Path(__file__).resolve().parents[1]
+    return tuple(str(package.parent / name) for name in ("referee", "sdk") if (package.parent / name).is_dir())
 
 
 def variant_for(binds: Iterable[str]) -> str:

@@ -109,20 +109,20 @@ def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = Fals
 
     ``is_deep`` also tests the cap on memory. A test that passes is noted on disk.
     """
-    found: dict[str, Plan] = {}
+    plans: dict[str, Plan] = {}
     for probe in map(bot_plan, probe_bots()):
-        found.setdefault(variant_for(needs(probe)), probe)
-    wanted = set(variants) or set(found)
-    if VARIANT_A in wanted and VARIANT_A not in found:
+        plans.setdefault(variant_for(needs(probe)), probe)
+    chosen = set(variants) or set(plans)
+    if VARIANT_A in chosen and VARIANT_A not in plans:
         # No Python here is open to all users. Variant B tests the parts that both variants have.
-        wanted |= {VARIANT_B}
-    if VARIANT_B in wanted:
+        chosen |= {VARIANT_B}
+    if VARIANT_B in chosen:
         # Every Python can run in it. Without this, B would be used untested where all of them are open to other users.
-        found.setdefault(VARIANT_B, next(iter(found.values())))
+        plans.setdefault(VARIANT_B, next(iter(plans.values())))
     checks = []
-    for variant in (variant for variant in VARIANTS if variant in wanted and variant in found):
+    for variant in (variant for variant in VARIANTS if variant in chosen and variant in plans):
         variant_isolation = isolation._replace(has_variant_a=variant != VARIANT_B)
-        made = [check._replace(variant=variant) for check in _run(variant_isolation, found[variant], variant, is_deep=is_deep)]
+        made = [check._replace(variant=variant) for check in _run(variant_isolation, plans[variant], variant, is_deep=is_deep)]
         checks += made
         if all(check.ok for check in made):
             CheckCache(isolation, variant).keep()
@@ -274,7 +274,7 @@ def _freezes_now(sandbox: SandboxedProcess, patience: float) -> bool:
 
 def remedy(said: str) -> str:
     """Return the remedy for a sandbox that doesn't start, by bwrap's message."""
-    known = (
+    remedies = (
         ("disable-userns", "bubblewrap is too old; 0.8 or later is needed (Debian 12, Ubuntu 24.04)"),
         ("setting up uid map", _APPARMOR),
         ("RTM_NEWADDR", _APPARMOR),
@@ -288,7 +288,7 @@ def remedy(said: str) -> str:
         ),
         ("failed to execute", "The sandbox's user can't run this Python; install one that everybody can read: apt install python3"),
     )
-    return next((text for words, text in known if words in said), "See docs/isolation.md")
+    return next((text for words, text in remedies if words in said), "See docs/isolation.md")
 
 
 _APPARMOR = "Ubuntu 24.04 forbids user namespaces by AppArmor: install a profile for bwrap (docs/isolation.md has it)"

@@ -401,10 +401,10 @@ class SandboxedProcess(Process):
         self._read_news()
         if self.is_admitted:
             return True
-        found = re.search(rb'"child-pid": (\d+)', self._news)
-        if found is None:
+        match = re.search(rb'"child-pid": (\d+)', self._news)
+        if match is None:
             return False
-        self._inner = int(found[1])
+        self._inner = int(match[1])
         with contextlib.suppress(OSError, AttributeError):
             self._pidfd = os.pidfd_open(self._inner)
         if self.group is not None:
@@ -500,11 +500,11 @@ class SandboxedProcess(Process):
     def exit_status(self, reported: int) -> int:
         """Return bwrap's report of the exit status; without a report the sandbox itself has failed."""
         self._read_news()
-        found = re.search(rb'"exit-code": (\d+)', self._news)
-        if found is None:
+        match = re.search(rb'"exit-code": (\d+)', self._news)
+        if match is None:
             self.has_failed = self.exceeded is None and not self.is_over_memory()
             return reported
-        code = int(found[1])
+        code = int(match[1])
         return 128 - code if 128 < code < 128 + signal.NSIG else code
 
     def is_over_memory(self) -> bool:

@@ -57,11 +57,11 @@ def _around(path: str) -> list[str]:
     prefix = folder.parent
     if folder.name not in ("bin", "Scripts") or str(prefix) == "/" or not any(any(prefix.glob(mark)) for mark in _MARKS):
         return [path]
-    found = [str(prefix)]
+    paths = [str(prefix)]
     base = _base_of(prefix / "pyvenv.cfg")
     if base is not None and not f"{base}/".startswith(_SYSTEM):
-        found += needs(base)
-    return found
+        paths += needs(base)
+    return paths
 
 
 def is_one(path: str) -> bool:
@@ -125,10 +125,10 @@ def without_shim(program: str) -> str:
 def _said(line: list[str]) -> str:
     """Return what a program of this machine prints, "" if it fails. It runs outside the current folder, whose files could change the result."""
     try:
-        asked = subprocess.run(line, capture_output=True, text=True, timeout=10, check=True, cwd="/")
+        result = subprocess.run(line, capture_output=True, text=True, timeout=10, check=True, cwd="/")
     except (OSError, subprocess.SubprocessError):
         return ""
-    return asked.stdout.strip()
+    return result.stdout.strip()
 
 
 def is_passable(folder: str) -> bool:

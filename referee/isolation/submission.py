@@ -127,7 +127,7 @@ def open_temporary_folder() -> str:
     return _SHARED if os.geteuid() == 0 and not runtime.is_passable(folder) and os.path.isdir(_SHARED) else folder
 
 
-class Copied(NamedTuple):
+class CopiedFiles(NamedTuple):
     """A copy of a submission: its folder, and the number of files and bytes in it."""
 
     folder: str
@@ -143,7 +143,7 @@ def copy(
     *,
     is_open: bool = False,
     is_submission: bool = False,
-) -> Copied:
+) -> CopiedFiles:
     """Copy a submission to a new folder, ``target`` if one is given; the caller removes it.
 
     Files and folders inside a folder are left out if ``leaves_out`` of their name is true. Only this user can read the copy or, with
@@ -173,7 +173,7 @@ def copy(
     except BaseException:
         remove(target)
         raise
-    return Copied(target, count.files, count.bytes)
+    return CopiedFiles(target, count.files, count.bytes)
 
 
 def _copy_piece(piece: Piece, target: str, count: Count) -> None:
@@ -194,7 +194,7 @@ def _copy_piece(piece: Piece, target: str, count: Count) -> None:
             _copy_file(folder, name, piece.place or piece.source, place, count)
 
 
-class _Link(NamedTuple):
+class _LinkOnPath(NamedTuple):
     """A link on the path that was followed: its owner, its name and its target."""
 
     owner: int
@@ -245,11 +245,11 @@ class _Descent:
         """Open folder after folder from the root, as the kernel does: ".." leads to the parent of the folder that was really entered."""
         root = self._keep(os.open("/", _PATH | _FOLDER))
         path = [root]
-        waiting: deque[str | _Link] = deque(names)
+        waiting: deque[str | _LinkOnPath] = deque(names)
         links = 0
         while waiting:
             part = waiting.popleft()
-            if isinstance(part, _Link):
+            if isinstance(part, _LinkOnPath):
                 self._check(part, path[-1])
             elif part == "..":
                 del path[max(1, len(path) - 1) :]
@@ -265,10 +265,10 @@ class _Descent:
                 text = os.readlink("", dir_fd=fd)
                 if text.startswith("/"):
                     path = [root]
-                waiting.extendleft(reversed([*_names(text), _Link(facts.st_uid, part, text)]))
+                waiting.extendleft(reversed([*_names(text), _LinkOnPath(facts.st_uid, part, text)]))
         return path[-1]
 
-    def _check(self, link: _Link, goal: int) -> None:
+    def _check(self, link: _LinkOnPath, goal: int) -> None:
         """Raise PlayerError if a link of another user leads to a target that doesn't belong to that user."""
         if link.owner not in (0, os.geteuid(), os.fstat(goal).st_uid):
             where = f"'{link.name}', which belongs to another user and points to '{link.text}'"
@@ -300,11 +300,11 @@ def open_file(path: str, label: str) -> BinaryIO:
     if not hasattr(os, "O_PATH"):
         return open_regular(Path(path))
     with contextlib.closing(_Descent(Count(f"'{label}'"))) as descent:
-        found = descent.follow(os.path.join(os.getcwd(), path))
-        if not stat.S_ISREG(os.fstat(found).st_mode):
+        goal = descent.follow(os.path.join(os.getcwd(), path))
+        if not stat.S_ISREG(os.fstat(goal).st_mode):
             raise OSError(0, "it is not an ordinary file", path)
         # Open the same file again, for reading.
-        return os.fdopen(os.open(f"/proc/self/fd/{found}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+        return os.fdopen(os.open(f"/proc/self/fd/{goal}", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
 
 
 def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -> None:

@@ -90,10 +90,10 @@ def children(pid: int) -> list[int]:
 
 def descendants(pid: int) -> list[int]:
     """All processes below a process, parents first."""
-    found = children(pid)
-    for child in found:
-        found += children(child)
-    return found
+    processes = children(pid)
+    for child in processes:
+        processes += children(child)
+    return processes
 
 
 def attempt(call: Callable[..., object], *arguments: object) -> bool:
@@ -114,11 +114,11 @@ def clean_up(cleanings: Sequence[Cleaning]) -> None:
     """Kill and reap every process below this one, also frozen ones, then remove what "clean" requests have named."""
     # Only children are examined: their own children come here when they end. The kernel kills a whole process group in one operation, so
     # this also catches a program that forks and exits as fast as it can.
-    me, own = os.getpid(), os.getpgid(0)
+    me, own_group = os.getpid(), os.getpgid(0)
     while True:
         found = children(me)
         # Each group once: the kernel goes through all its processes, also the ended ones, and there can be thousands.
-        killed = {own}
+        killed = {own_group}
         for pid in found:
             send_signal(pid, _SIGKILL)
             try:
@@ -173,15 +173,15 @@ def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
 
 def traits() -> list[object]:
     """Return what a bot of the same user can change in supervisor and watchdog and later bots would notice, and this process's descriptors."""
-    found: list[object] = []
+    facts: list[object] = []
     for pid in (os.getpid(), os.getppid()):
         status = [line for line in read(f"/proc/{pid}/status").splitlines() if line.startswith(_LASTING)]
         policy = read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()[37:39]
-        found += [os.getpriority(os.PRIO_PROCESS, pid), policy, status, *(read(f"/proc/{pid}/{name}") for name in _LASTING_FILES)]
-        found.append(_libc and _libc[0].syscall(_IOPRIO_GET.get(os.uname().machine, -1), 1, pid))
+        facts += [os.getpriority(os.PRIO_PROCESS, pid), policy, status, *(read(f"/proc/{pid}/{name}") for name in _LASTING_FILES)]
+        facts.append(_libc and _libc[0].syscall(_IOPRIO_GET.get(os.uname().machine, -1), 1, pid))
     for fd in os.listdir("/dev/fd"):
-        attempt(lambda path: found.append((path, os.readlink(path))), f"/dev/fd/{fd}")  # that of the listing is closed by now
-    return found
+        attempt(lambda path: facts.append((path, os.readlink(path))), f"/dev/fd/{fd}")  # that of the listing is closed by now
+    return facts
 
 
 def remove_tree(top: str) -> None:
@@ -282,8 +282,8 @@ class Supervisor:
             self.poll.unregister(fd)
         for fd in (*self.watched, *self.held, *self.descriptors):
             os.close(fd)
-        for kept in (self.watched, self.held, self.descriptors, self.pids, self.reported, self.watches, self.cleanings):
-            kept.clear()
+        for state in (self.watched, self.held, self.descriptors, self.pids, self.reported, self.watches, self.cleanings):
+            state.clear()
         self.cleanings += trees
         return not self.requests and traits() == self.traits and attempt(os.write, 1, word + b"\n")
 
@@ -349,22 +349,22 @@ class Supervisor:
             if any(over):
                 del self.watches[index]
                 _tell(index, "exceeded", over.index(True))
-                for found in (*below, pid, -pid):
-                    send_signal(found, _SIGKILL)
+                for victim in (*below, pid, -pid):
+                    send_signal(victim, _SIGKILL)
 
     def spawn(
         self, index: int, argv: tuple[str, ...], env: dict[str, str], cwd: str, count: int, held: int, user: int | None, passage: Any = None
     ) -> None:
         """Start a bot in a session and process group of its own. The last ``held`` of its descriptors are kept open here."""
-        given, self.descriptors = self.descriptors[:count], self.descriptors[count:]
+        inherited, self.descriptors = self.descriptors[:count], self.descriptors[count:]
         self.held, self.descriptors = self.held + self.descriptors[:held], self.descriptors[held:]
-        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(given, range(count), strict=True)]
+        actions = [(os.POSIX_SPAWN_DUP2, fd, number) for fd, number in zip(inherited, range(count), strict=True)]
         failure, leave = "closed", None
         if user is not None:
             import user_start  # type: ignore[import-not-found]  # beside this file, and only for root
         try:
             if passage is not None:
-                leave = user_start.enter(given[:3], user, *passage)
+                leave = user_start.enter(inherited[:3], user, *passage)
             failure = "error"
             os.chdir(cwd)
             if user is not None:
@@ -379,7 +379,7 @@ class Supervisor:
             if leave is not None:
                 leave()
             os.chdir("/")
-            for fd in given:
+            for fd in inherited:
                 os.close(fd)
         self.pids[index] = pid
         _tell(index, "pid", pid)
@@ -465,11 +465,11 @@ class Watchdog:
 
 def unpack(data: bytes) -> tuple[list[Any], bytes]:
     """Return the complete requests in some bytes, and the bytes after them."""
-    found = []
+    requests = []
     while len(data) >= 4 and len(data) >= 4 + (size := int.from_bytes(data[:4], "big")):
-        found.append(marshal.loads(data[4 : 4 + size]))
+        requests.append(marshal.loads(data[4 : 4 + size]))
         data = data[4 + size :]
-    return found, data
+    return requests, data
 
 
 def main() -> None:

@@ -107,15 +107,15 @@ def parse(data: bytes, seat: Seat, whose: str) -> BotToml:
     except ValueError as error:
         raise PlayerError(f"{whose} that {error}") from None
     tables = {key: value for key, value in table.items() if isinstance(value, dict) and key not in _KEYS}
-    found = _commands({key: value for key, value in table.items() if key not in tables}, "", whose)
+    words_by_key = _commands({key: value for key, value in table.items() if key not in tables}, "", whose)
     seats = list(dict.fromkeys([seat, *_seats()])) if tables else []
-    for name, own in tables.items():
+    for name, table_of_seat in tables.items():
         if name not in seats:
             raise PlayerError(f"{whose} with an unknown table '{name:.80}'; a table has the name of a seat: {near_one(name, seats)}")
-        commands = _commands(own, f"{name}.", whose)
+        commands = _commands(table_of_seat, f"{name}.", whose)
         if name == seat:
-            found |= commands
-    return BotToml(**found)
+            words_by_key |= commands
+    return BotToml(**words_by_key)
 
 
 def _commands(table: Mapping[str, Any], before: str, whose: str) -> dict[str, tuple[str, ...]]:
@@ -131,10 +131,10 @@ def _rule_sets(key: str, value: object, whose: str) -> tuple[str, ...]:
     names = value if isinstance(value, list) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise PlayerError(f"{whose} with a wrong '{key:.80}', {value!r:.60}: it must be a list of rule sets, such as [\"classic\"].")
-    known = list(dict.fromkeys(name for game in games.sound() for name in game.info.rule_sets))
+    rule_sets = list(dict.fromkeys(name for game in games.sound() for name in game.info.rule_sets))
     for name in names:
-        if name not in known:
-            raise PlayerError(f"{whose} whose '{key:.80}' has the rule set '{name:.40}', which no game has; {near_one(name, known)}")
+        if name not in rule_sets:
+            raise PlayerError(f"{whose} whose '{key:.80}' has the rule set '{name:.40}', which no game has; {near_one(name, rule_sets)}")
     return tuple(names)
 
 
@@ -159,10 +159,10 @@ def _words(key: str, value: object, whose: str) -> tuple[str, ...]:
 
 def _seats() -> list[Seat]:
     """Return the seats of all games, with as many players as they can have."""
-    found: list[Seat] = []
+    seats: list[Seat] = []
     for game in games.sound():
         most = {option.name: option.most for option in game.info.options if option.name == game.info.players_option}
         # Settings of a game of another package may have no defaults.
         with contextlib.suppress(SettingsError):
-            found += game.seats(game.codec.settings(None, most))
-    return list(dict.fromkeys(found))
+            seats += game.seats(game.codec.settings(None, most))
+    return list(dict.fromkeys(seats))

@@ -35,23 +35,23 @@ class SourceLine(NamedTuple):
     line: str
     function: str = ""
 
-    def text(self, own: FileNames) -> str:
+    def text(self, files: FileNames) -> str:
         """The place for a sentence: ``bot.py:12 in hunt``."""
         inside = f" in {escape(self.function, 80)}" if self.function and not self.function.startswith("<") else ""
-        return f"{escape(own.named(self.file), 200)}:{self.line}{inside}"
+        return f"{escape(files.named(self.file), 200)}:{self.line}{inside}"
 
 
-def last_words(text: str, own: FileNames = _NOTHING, status: int | None = None) -> LastWords:
+def last_words(text: str, files: FileNames = _NOTHING, status: int | None = None) -> LastWords:
     """Return what a bot's stderr tells of its end. ``status`` is the exit status if it is known: a Python traceback was caught if it is not 1."""
     lines = [line[:_WIDTH].rstrip("\r") for line in text.split("\n")]
-    words = _traceback(lines, own) if status in (None, _PYTHON_STATUS) else None
+    words = _traceback(lines, files) if status in (None, _PYTHON_STATUS) else None
     if words is None:
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        words = LastWords(last=_shortened(own.named(last)))
+        words = LastWords(last=_shortened(files.named(last)))
     return words
 
 
-def _traceback(lines: Sequence[str], own: FileNames) -> LastWords | None:
+def _traceback(lines: Sequence[str], files: FileNames) -> LastWords | None:
     """Return the error and the place of the last Python traceback, unless it is cut short or too much follows it. A syntax error has one line of it."""
     end = next((index + 1 for index in range(len(lines) - 1, -1, -1) if _FRAME.match(lines[index])), 0)
     while end < len(lines) and lines[end].startswith(" "):
@@ -64,8 +64,8 @@ def _traceback(lines: Sequence[str], own: FileNames) -> LastWords | None:
             break
         if frame := _FRAME.match(line):
             frames.append(SourceLine(frame[1], frame[2], frame[3] or ""))
-    place = working_place(frames, own)
-    return LastWords(_shortened(own.named(_SDK_ERROR.sub("", lines[end]))), "" if place is None else place.text(own))
+    place = working_place(frames, files)
+    return LastWords(_shortened(files.named(_SDK_ERROR.sub("", lines[end]))), "" if place is None else place.text(files))
 
 
 def _shortened(text: str) -> str:
@@ -88,22 +88,22 @@ def dumped_frames(text: str) -> list[SourceLine]:
         if _DUMP.match(line[:_WIDTH]):
             frames = []
         elif frames is not None:
-            found = _DUMP_FRAME.match(line[:_WIDTH])
-            if found is None:
+            frame = _DUMP_FRAME.match(line[:_WIDTH])
+            if frame is None:
                 break
-            frames.append(SourceLine(_unescaped(found[1]), found[2], _unescaped(found[3])))
+            frames.append(SourceLine(_unescaped(frame[1]), frame[2], _unescaped(frame[3])))
     return frames or []
 
 
 def _unescaped(text: str) -> str:
     """Undo faulthandler's escapes of non-ASCII characters."""
-    return _ESCAPED.sub(lambda found: chr(int(found[1] or found[2] or found[3], 16) % 0x110000), text)
+    return _ESCAPED.sub(lambda match: chr(int(match[1] or match[2] or match[3], 16) % 0x110000), text)
 
 
-def working_place(frames: Sequence[SourceLine], own: FileNames) -> SourceLine | None:
+def working_place(frames: Sequence[SourceLine], files: FileNames) -> SourceLine | None:
     """The innermost line of the bot's own files; None if its own code had not been called, as where the SDK waits for a question."""
     for frame in frames:
-        if own.are_in(frame.file):
+        if files.are_in(frame.file):
             return frame
         if frame.function == "main" and frame.file.endswith("/sdk/bot.py"):
             return None

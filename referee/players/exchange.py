@@ -25,7 +25,6 @@ from referee.isolation.bot import Bot
 from referee.isolation.building import all_built
 from referee.isolation.delays import priority
 from referee.isolation.launcher import Launcher
-from referee.isolation.plan import bot_plan
 from referee.players.clock import CPU, FAIR, GUARDED, WAIT, WALL, BilledTime, Clock, Verdict
 from referee.players.connection import ConnectedPlayer
 from referee.players.fair_meter import FairMeter, RefereeWaits
@@ -123,9 +122,7 @@ class Exchange:
         """
         bots = {seat: player for seat, player in self._players.items() if isinstance(player, Bot)}
         bots = all_built(bots, self._isolation, self.launcher.check)
-        processes = self.launcher.launch(
-            {seat: bot_plan(bot) for seat, bot in bots.items()}, dict.fromkeys(bots, self._isolation), self._logs, self._cpu_seconds
-        )
+        processes = self.launcher.launch(bots, self._isolation, self._logs, self._cpu_seconds)
         for seat, player in self._players.items():
             if isinstance(player, Connection):
                 self.players[seat] = ConnectedPlayer(seat, player, self._logs[seat])

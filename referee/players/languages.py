@@ -72,19 +72,19 @@ NAMES = tuple(language.name for language in LANGUAGES)
 
 def named(name: str) -> Language:
     """Return the language of that name. UsageError names the languages that exist."""
-    wanted = name.strip().lower()
+    lowered = name.strip().lower()
     for language in LANGUAGES:
-        if wanted in (language.name, *language.names):
+        if lowered in (language.name, *language.names):
             return language
     others = [other for language in LANGUAGES for other in language.names]
-    hint = meant(wanted, [*NAMES, *others]) or f"there are {', '.join(NAMES)}."
+    hint = meant(lowered, [*NAMES, *others]) or f"there are {', '.join(NAMES)}."
     raise UsageError(f"--lang is {name!r:.40}; {hint}")
 
 
 def of_suffix(suffix: str) -> Language | None:
     """Return the language of a file's suffix such as ".py"; None if there is none."""
-    wanted = suffix.lower()
-    return next((one for one in LANGUAGES if wanted == one.suffix or wanted.removeprefix(".") in one.names), None)
+    lowered = suffix.lower()
+    return next((language for language in LANGUAGES if lowered == language.suffix or lowered.removeprefix(".") in language.names), None)
 
 
 #: How the referee's other programs are run, by suffix: {file} is the file, {stem} its name without the suffix, {folder} its folder.
@@ -153,6 +153,6 @@ def _class_name(path: Path) -> str:
             text = file.read(_MOST_SOURCE).decode("utf-8", "replace")
     except OSError:
         text = ""
-    found = _MAIN.search(text)
-    classes: list[str] = _CLASS.findall(text[: found.start()]) if found else []
+    main = _MAIN.search(text)
+    classes: list[str] = _CLASS.findall(text[: main.start()]) if main else []
     return classes[-1] if classes else path.stem

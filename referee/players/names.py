@@ -86,11 +86,11 @@ def named_files(text: str) -> list[Path]:
     try:
         path = Path(text.strip()).expanduser()
         words = [] if _exists(path) else shlex.split(text)
-        found = [Path(part).expanduser() for word in words for part in (word, word.partition("=")[2]) if part]
+        paths = [Path(part).expanduser() for word in words for part in (word, word.partition("=")[2]) if part]
     except (OSError, RuntimeError, ValueError):
         return []
     # A command that is told the current folder, or one above it, doesn't consist of everything in there.
-    return [path] if not words else [each for each in found if each.is_file() or (each.is_dir() and not _is_above(each))]
+    return [path] if not words else [each for each in paths if each.is_file() or (each.is_dir() and not _is_above(each))]
 
 
 def _is_above(folder: Path) -> bool:
@@ -103,11 +103,11 @@ def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
     if not colon or not re.fullmatch(r"\w+\s*", prefix):
         return None
     dialects = games.get(game).dialects or {}
-    found = dialects.get(prefix.strip().lower())
-    if found is None and PORT in rest:
-        known = f"there are {' and '.join(dialects)}" if dialects else f"{game} has none"
-        raise PlayerError(f"{the_seat(seat)} '{text}' begins with the name of no dialect; {known}.")
-    return found
+    dialect = dialects.get(prefix.strip().lower())
+    if dialect is None and PORT in rest:
+        choices = f"there are {' and '.join(dialects)}" if dialects else f"{game} has none"
+        raise PlayerError(f"{the_seat(seat)} '{text}' begins with the name of no dialect; {choices}.")
+    return dialect
 
 
 def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, settings: Any) -> Bot:
@@ -155,8 +155,8 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
     """Return the file of the example bot of that name, or None. PlayerError if it doesn't play the seat or the rule set."""
     import example_bots
 
-    found = [bot for bot in example_bots.BOTS if bot.game == game and bot.name == text]
-    fitting = [bot for bot in found if bot.plays(seat)]
+    examples = [bot for bot in example_bots.BOTS if bot.game == game and bot.name == text]
+    fitting = [bot for bot in examples if bot.plays(seat)]
     playing = [bot for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)]
     if fitting and settings is not None and fitting[0].rules and settings.rules not in fitting[0].rules:
         good = ", ".join(bot.name for bot in playing if settings.rules in (bot.rules or (settings.rules,)))
@@ -165,23 +165,23 @@ def _example(text: str, seat: Seat, game: str, settings: Any) -> Path | None:
         )
     if fitting:
         return fitting[0].path
-    if found:
+    if examples:
         good = ", ".join(bot.name for bot in playing)
         raise PlayerError(
-            f"{the_seat(seat)} '{text}' is an example that plays {found[0].seats[0]}, not {seat}; examples for {seat}: {good}."
+            f"{the_seat(seat)} '{text}' is an example that plays {examples[0].seats[0]}, not {seat}; examples for {seat}: {good}."
         )
     return None
 
 
 def _of_file(text: str, seat: Seat, path: Path, game: str, settings: Any = None) -> Bot:
     """A bot that is one file: a Python program for this Python, or an executable."""
-    shown = f"'{text}'"
+    quoted = f"'{text}'"
     if not _exists(path):
-        raise PlayerError(_unknown(text, seat, shown, game))
+        raise PlayerError(_unknown(text, seat, quoted, game))
     if path.is_dir():
         return _of_folder(text, seat, path, settings)
     if not path.is_file():
-        raise PlayerError(f"{the_seat(seat)} {shown} is not an ordinary file.")
+        raise PlayerError(f"{the_seat(seat)} {quoted} is not an ordinary file.")
     named, path = path.absolute(), path.resolve()
     argv = _run(path, text, text, seat)
     about = {"program": escape(text, 400), **_file_facts(named, path.name)}
@@ -240,70 +240,70 @@ _MAIN = ("main", "bot")
 
 def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Bot:
     """A bot that is a folder: its ``bot.toml`` says how it runs, or the program in it is called after the seat, or ``main`` or ``bot``."""
-    told = bot_toml.read(folder, seat, f"{the_seat(seat)} '{text}'")
-    if told is not None and told.rules and settings is not None and settings.rules not in told.rules:
+    commands = bot_toml.read(folder, seat, f"{the_seat(seat)} '{text}'")
+    if commands is not None and commands.rules and settings is not None and settings.rules not in commands.rules:
         raise PlayerError(
-            f"{the_seat(seat)} '{text}' plays the rules {' and '.join(told.rules)}, as its {bot_toml.NAME} says, not {settings.rules}; "
-            f"try: --rules {told.rules[0]}"
+            f"{the_seat(seat)} '{text}' plays the rules {' and '.join(commands.rules)}, as its {bot_toml.NAME} says, not {settings.rules}; "
+            f"try: --rules {commands.rules[0]}"
         )
-    if told is not None and told.run:
-        return _of_commands(text, seat, folder, told)
+    if commands is not None and commands.run:
+        return _of_commands(text, seat, folder, commands)
     for stem in (seat, *_MAIN):
-        found = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if _is_program(path))
-        if len(found) > 1:
-            names = ", ".join(path.name for path in found)
+        programs = sorted(path for path in (*folder.glob(f"{stem}.*"), folder / stem) if _is_program(path))
+        if len(programs) > 1:
+            names = ", ".join(path.name for path in programs)
             raise PlayerError(f"{the_seat(seat)} '{text}' is a folder with several programs called {stem}: {names}; keep one.")
-        if found:
+        if programs:
             break
     else:
         raise PlayerError(
-            f"{the_seat(seat)} '{text}' is a folder without a program for it: {_what_lacks(seat, folder, is_told=told is not None)}."
+            f"{the_seat(seat)} '{text}' is a folder without a program for it: {_what_lacks(seat, folder, is_told=commands is not None)}."
         )
-    top, path = folder.resolve(), found[0]
+    top, path = folder.resolve(), programs[0]
     real = path.resolve()
     if not real.is_relative_to(top):
         raise PlayerError(f"{the_seat(seat)} '{text}' has its program outside its folder: '{path.name}' points to '{real}'.")
     if not real.is_file():
         raise PlayerError(f"{the_seat(seat)} '{text}' has no ordinary file as its program: '{path.name}'.")
-    argv = _run(top / path.name, str(path), text, seat, is_built=told is not None and bool(told.build))
+    argv = _run(top / path.name, str(path), text, seat, is_built=commands is not None and bool(commands.build))
     # Use the path as given: the copy decides whether it may follow a link on this path.
     named = folder.absolute()
     bot = Bot(text, argv, str(top), (Piece(str(named), ""),))
-    if told is not None and told.build:
-        return bot._replace(build=_build(told, seat, folder, text), about=_folder_facts(text, folder))
+    if commands is not None and commands.build:
+        return bot._replace(build=_build(commands, seat, folder, text), about=_folder_facts(text, folder))
     return bot._replace(about={"program": escape(text, 400), **_file_facts(named / path.name, real.name)})
 
 
 def _what_lacks(seat: Seat, folder: Path, *, is_told: bool) -> str:
     """Return what a folder without a program for a seat should have, and what it has. ``is_told``: it has a ``bot.toml``."""
-    wanted = f"there should be {seat}.*, main.* or bot.* in it"
+    rule = f"there should be {seat}.*, main.* or bot.* in it"
     if is_told:
-        return f'{wanted}, or a line in its {bot_toml.NAME}: run = "./{seat}"'
+        return f'{rule}, or a line in its {bot_toml.NAME}: run = "./{seat}"'
     files = sorted(path for path in folder.iterdir() if _is_program(path))
     source = next((path for path in files if languages.compiled_source(path)), None)
     if source is not None:
         lines = languages.in_bot_file(*languages.how_to_build(source, source.name))
-        return f"{wanted}, or, for '{source.name}', a {bot_toml.NAME} with the lines {lines}"
-    shown = ", ".join(f"'{path.name}'" for path in files[:_MOST_NAMED])
-    return f"{wanted}, but it has {shown or 'no file'}" + (" and more" if len(files) > _MOST_NAMED else "")
+        return f"{rule}, or, for '{source.name}', a {bot_toml.NAME} with the lines {lines}"
+    names = ", ".join(f"'{path.name}'" for path in files[:_MOST_NAMED])
+    return f"{rule}, but it has {names or 'no file'}" + (" and more" if len(files) > _MOST_NAMED else "")
 
 
-def _of_commands(text: str, seat: Seat, folder: Path, told: bot_toml.BotToml) -> Bot:
+def _of_commands(text: str, seat: Seat, folder: Path, commands: bot_toml.BotToml) -> Bot:
     """A bot that is a folder whose ``bot.toml`` has the command line that runs it."""
     top = str(folder.resolve())
-    program, place = _first_word("run", told.run[0], seat, folder, text, is_built=bool(told.build))
+    program, place = _first_word("run", commands.run[0], seat, folder, text, is_built=bool(commands.build))
     python = (runtime.OWN_PYTHON,) if place.endswith(".py") else ()
-    if place and not python and not told.build:
+    if place and not python and not commands.build:
         _run(Path(program), str(folder / place), text, seat)
-    build = _build(told, seat, folder, text) if told.build else ()
-    argv = (*python, program, *told.run[1:])
+    build = _build(commands, seat, folder, text) if commands.build else ()
+    argv = (*python, program, *commands.run[1:])
     return Bot(text, argv, top, (Piece(str(folder.absolute()), ""),), build, about=_folder_facts(text, folder))
 
 
-def _build(told: bot_toml.BotToml, seat: Seat, folder: Path, text: str) -> tuple[str, ...]:
+def _build(commands: bot_toml.BotToml, seat: Seat, folder: Path, text: str) -> tuple[str, ...]:
     """Return the words of the command that builds a folder."""
-    program, place = _first_word("build", told.build[0], seat, folder, text, is_built=False)
-    return (runtime.OWN_PYTHON, place, *told.build[1:]) if place.endswith(".py") else (program, *told.build[1:])
+    program, place = _first_word("build", commands.build[0], seat, folder, text, is_built=False)
+    return (runtime.OWN_PYTHON, place, *commands.build[1:]) if place.endswith(".py") else (program, *commands.build[1:])
 
 
 def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_built: bool) -> tuple[str, str]:
@@ -361,22 +361,22 @@ def _file_facts(path: Path, name: str) -> dict[str, Json]:
     return {"file": escape(name, 200), "sha256": digest.hexdigest()}
 
 
-def _unknown(text: str, seat: Seat, shown: str, game: str) -> str:
+def _unknown(text: str, seat: Seat, quoted: str, game: str) -> str:
     """Return the message for a name that is neither a file nor an example bot."""
     import example_bots
 
     if Path(text).is_symlink():
-        return f"{the_seat(seat)} {shown} is a broken link, to '{Path(text).readlink()}'; name the file itself."
+        return f"{the_seat(seat)} {quoted} is a broken link, to '{Path(text).readlink()}'; name the file itself."
     names = sorted({bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)})
     file = similar(Path(text))
     if "/" in text or "." in text:
         if file is None and text.removesuffix(".py") in names:
-            return f"{the_seat(seat)} {shown} does not exist; did you mean the example bot {text.removesuffix('.py')!r}?"
+            return f"{the_seat(seat)} {quoted} does not exist; did you mean the example bot {text.removesuffix('.py')!r}?"
         if file is not None:
-            return f"{the_seat(seat)} {shown} does not exist; did you mean '{file}'?"
-        return f"{the_seat(seat)} {shown} does not exist: there is no such file, or its folder is closed to this user."
+            return f"{the_seat(seat)} {quoted} does not exist; did you mean '{file}'?"
+        return f"{the_seat(seat)} {quoted} does not exist: there is no such file, or its folder is closed to this user."
     hint = meant(text, names) or (f"did you mean '{file}'?" if file is not None else f"examples for {seat}: {', '.join(names)}.")
-    return f"{the_seat(seat)} {shown} is neither a file nor an example bot; {hint}"
+    return f"{the_seat(seat)} {quoted} is neither a file nor an example bot; {hint}"
 
 
 def _of_command(text: str, seat: Seat, words: list[str]) -> Bot:
