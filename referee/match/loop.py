@@ -402,6 +402,9 @@ class Match(Generic[S, M]):
                 self.clocks[seat].spend(0.0)
         if self._people:
             faults |= collector.departures({*self.faults, *faults})
+        if not faults and self._exchange.stderr_reads == self._reads:
+            # Nearly always.
+            return TurnReplies(answers, faults, _NO_LOGS)
         return self._replies(turn, answers, faults)
 
     def _replies(self, turn: int, answers: TurnAnswers, faults: Mapping[Seat, Fault]) -> TurnReplies:
@@ -414,8 +417,6 @@ class Match(Generic[S, M]):
             }
             self.faults.update(faults)
             self._fault_steps.update(dict.fromkeys(faults, turn))
-        elif self._exchange.stderr_reads == self._reads:
-            return TurnReplies(answers, faults, _NO_LOGS)
         self._reads = self._exchange.stderr_reads
         return TurnReplies(answers, faults, self._moved_logs())
 
