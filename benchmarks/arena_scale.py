@@ -24,13 +24,14 @@ from typing import Any
 
 import numpy as np
 from harness import Figure, child, number, run
-from league import PretendPool, Silent, pretended
+from league import PretendPool, pretended
 from sqlalchemy import create_engine, insert, text
 
 from referee.arena import store as arena_store
 from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.store import ACCEPTED, version_name
+from referee.league.progress import ProgressListener
 from referee.arena.api_models import MatchesQuery
 from referee.arena.views import ArenaViews
 from referee.league import database
@@ -194,10 +195,10 @@ def measure(folder: Path, duels: int) -> dict[str, float]:
     arena = opened[0]
     pool = Instant()
     begun = time.perf_counter()
-    ArenaEngine(arena.store, pool, arena.plan(2), Silent()).run()
+    ArenaEngine(arena.store, pool, arena.plan(2), ProgressListener()).run()
     found["first duels"] = time.perf_counter() - begun
     pool = Instant()
-    ArenaEngine(arena.store, pool, arena.plan(duels), Silent()).run()
+    ArenaEngine(arena.store, pool, arena.plan(duels), ProgressListener()).run()
     found["result"] = 1000 * statistics.median(pool.taken)
     seconds, used, counts = (statistics.median(each) for each in zip(*pool.planned, strict=True))
     found["batch"] = 1000 * seconds
