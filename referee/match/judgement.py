@@ -85,8 +85,8 @@ def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: 
         line = player.log.shown(failure.line)
         values = {"seat": player.seat, "quote": quoted(line)}
         if reason == "overlong":
-            assert player.pipes is not None
-            values |= {"number": failure.number, "most_bytes": player.pipes.lines.max_bytes, "is_remote": player.pipes.is_remote}
+            assert player.link is not None
+            values |= {"number": failure.number, "most_bytes": player.link.lines.max_bytes, "is_remote": player.link.is_remote}
         return Fault.of(MALFORMED, reason, values, quoted(line, 500), detail)
     if reason in NO_ANSWER:
         return Fault.of(LATE, reason, values | {"when": when}, None, detail)
@@ -98,7 +98,7 @@ def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: 
             "status": detail.get("status"),
             "signal": detail.get("signal"),
             "excess": None if over is None else list(over),
-            "is_remote": player.pipes is not None and player.pipes.keeps_early,
+            "is_remote": player.link is not None and player.link.keeps_early,
             "crash": last_words(player.log.tail(), player.process.file_names(), player.process.status)._asdict(),
             "is_start": is_start,
         }

@@ -274,7 +274,7 @@ class Match(Generic[S, M]):
         return isolation.is_strict and not isolation.holds and self._options.idle == "stop"
 
     def _stderr_logs(self) -> dict[Seat, Log]:
-        return {seat: player.log for seat, player in self._exchange.players.items() if player.pipes is not None}
+        return {seat: player.log for seat, player in self._exchange.players.items() if player.link is not None}
 
     def _tick(self) -> None:
         now = perf_counter()

@@ -33,7 +33,7 @@ class ConnectedPlayer:
         is_remote = connection.reason < 0
         keeps_early = connection.host is not None
         lines = connection.lines or LineBuffer(keeps_blank=keeps_early)
-        self.pipes = Link(
+        self.link = Link(
             (connection.stdin, connection.stdout, connection.reason),
             log,
             lines,
@@ -44,15 +44,15 @@ class ConnectedPlayer:
 
     def introduce(self, name: str) -> None:
         """Call a person by its own name from now on. For a program the label says which file it is."""
-        if not self.pipes.is_remote:
+        if not self.link.is_remote:
             self.label = name
 
     def failure(self) -> Failure:
         """Return how the player left. If a remote program leaves, this is its own fault. MatchVoid if a person left without a reason."""
-        if self.pipes.is_remote:
+        if self.link.is_remote:
             return Failure("hung-up", detail={"cause": "left"})
-        if self.pipes.stderr >= 0:
-            self.pipes.drain_stderr()
+        if self.link.stderr >= 0:
+            self.link.drain_stderr()
         words = self.log.last_lines()
         if not words:
             raise MatchVoid(

@@ -28,7 +28,7 @@ from referee.isolation.launcher import Launcher
 from referee.players.clock import CPU, FAIR, GUARDED, WAIT, WALL, BilledTime, Clock, Verdict
 from referee.players.connection import ConnectedPlayer
 from referee.players.fair_meter import FairMeter, RefereeWaits
-from referee.players.in_process import LocalPlayer
+from referee.players.function import LocalPlayer
 from referee.players.meter import QUICK, BotMeter, CpuMeter, Meter
 from referee.players.pending import PendingQuestion, late, out_of_time
 from referee.players.player import Connection, Function, Reply
@@ -138,7 +138,7 @@ class Exchange:
         """Make the layers between the players and the questions."""
         bots = self.bots
         self._functions = {seat: player for seat, player in self.players.items() if isinstance(player, LocalPlayer)}
-        self._links = {seat: player.pipes for seat, player in self.players.items() if player.pipes is not None}
+        self._links = {seat: player.link for seat, player in self.players.items() if player.link is not None}
         self._polling = Polling(self._links, self.launcher)
         is_fair = self._kind == FAIR and bool(bots)
         self._referee_waits = RefereeWaits() if is_fair else None
@@ -205,8 +205,8 @@ class Exchange:
         if seat in self._functions:
             return self._functions[seat].ask(data, clock.limit)
         player = self.bots[seat]
-        poller = self._polling.poller([player.pipes])
-        self._bots_by_seat[seat] = _BotParts(player, player.pipes, player.process, self._bot_meters[seat], self._turns.of(seat), poller)
+        poller = self._polling.poller([player.link])
+        self._bots_by_seat[seat] = _BotParts(player, player.link, player.process, self._bot_meters[seat], self._turns.of(seat), poller)
         return self.ask(seat, data, clock)
 
     def _ask_on(self, bot: _BotParts, question: PendingQuestion, events: list[tuple[int, int]] | None, line: bytes | None) -> Reply:
@@ -507,8 +507,8 @@ class Exchange:
             self.launcher.renew(is_sound=is_sound)
         self._opened.close()
         for player in {**self.bots, **self.players}.values():
-            if player.pipes is not None:
-                player.pipes.close()
+            if player.link is not None:
+                player.link.close()
             else:
                 player.log.close()
 

@@ -61,9 +61,9 @@ def host_of(player: Player, seat: Seat) -> Host | None:
 
 class RunningPlayer(Protocol):
     """The player of a seat: a program (``program.ProcessPlayer``), somebody at the other end of a connection
-    (``connection.ConnectedPlayer``) or a function in this process (``in_process.LocalPlayer``).
+    (``connection.ConnectedPlayer``) or a function in this process (``function.LocalPlayer``).
 
-    ``label`` is its name from the command line. What a player doesn't have is None: only pipes are waited for, only a process can be
+    ``label`` is its name from the command line. What a player doesn't have is None: only a link is waited for, only a process can be
     stopped, measured and ended.
     """
 
@@ -72,8 +72,8 @@ class RunningPlayer(Protocol):
     log: Log
 
     @property
-    def pipes(self) -> Link | None:
-        """The pipes to it."""
+    def link(self) -> Link | None:
+        """The link to it."""
 
     @property
     def process(self) -> Process | None:

@@ -197,7 +197,7 @@ class Polling:
 
     def see_off(self, leaving: Iterable[ProcessPlayer], seconds: float) -> None:
         """Wait up to some seconds for one of these bots to exit; read and drop their output."""
-        by_stdout = {bot.pipes.stdout: bot.pipes for bot in leaving if bot.pipes.stdout >= 0 and bot.process.status is None}
+        by_stdout = {bot.link.stdout: bot.link for bot in leaving if bot.link.stdout >= 0 and bot.process.status is None}
         poller = readable((self._launcher.reports, *self._by_stderr, *by_stdout))
         ready = {fd for fd, _ in poller.poll(math.ceil(seconds * 1000))}
         if self._launcher.reports in ready:

@@ -21,7 +21,7 @@ class ProcessPlayer:
         self.log = process.log
         self.process = process
         lines = LineBuffer(process.limits.line_bytes, keeps_blank=keeps_early)
-        self.pipes = Link(process.take_pipes(), self.log, lines, keeps_early=keeps_early)
+        self.link = Link(process.take_pipes(), self.log, lines, keeps_early=keeps_early)
 
     def failure(self) -> Failure:
         """Return how the program ended. MatchVoid if its sandbox failed, or if the machine ran out of memory."""

@@ -69,7 +69,7 @@ def whereabouts(player: ProcessPlayer, *, may_end: bool = True) -> Whereabouts |
 
     Asking ends a Python bot without the SDK. Unless ``may_end``, such a bot is not asked.
     """
-    if player.process.status is not None or player.pipes.stderr < 0:
+    if player.process.status is not None or player.link.stderr < 0:
         return None
     text, may_wait = _stack(player, may_end=may_end)
     files = player.process.file_names()
@@ -94,7 +94,7 @@ def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
     if pid is None:
         return "", False
     # The bytes that are in the pipe already, at most one full pipe, came before.
-    player.pipes.drain_stderr()
+    player.link.drain_stderr()
     before = player.log.total
     send_signal(pid, number)
     if player.process.is_stopped:
@@ -107,9 +107,9 @@ def _listen(player: ProcessPlayer, before: int, pid: int, number: signal.Signals
     """Read a bot's stderr until its stack is there or its time is up."""
     begun = perf_counter()
     end, is_delivered = begun + _PATIENCE, False
-    waiting = readable([player.pipes.stderr])
+    waiting = readable([player.link.stderr])
     while (now := perf_counter()) < end:
-        if waiting.poll(_LOOK * 1000) and (not player.pipes.drain_stderr() or _is_whole(player.log.tail(before))):
+        if waiting.poll(_LOOK * 1000) and (not player.link.drain_stderr() or _is_whole(player.log.tail(before))):
             return
         if not is_delivered and not has_signal(pid, ("SigPnd", "ShdPnd"), number, unknown=False):
             is_delivered = True

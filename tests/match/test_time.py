@@ -319,7 +319,7 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
             assert failure is not None
             assert failure.reason == "silent"
     finally:
-        exchange.bots["prey"].pipes.close()
+        exchange.bots["prey"].link.close()
         for fd in theirs_fds:
             os.close(fd)
 
@@ -373,7 +373,7 @@ def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for
         assert reply.seconds == pytest.approx(0.001)
     finally:
         for seat, fds in ends.items():
-            bots[seat].pipes.close()
+            bots[seat].link.close()
             for fd in fds:
                 os.close(fd)
 
@@ -392,7 +392,7 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
     armed: set[int] = set()
 
     def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
-        armed.add(self.bots[seat].pipes.stdout)
+        armed.add(self.bots[seat].link.stdout)
         return ask(self, seat, data, clock)
 
     monkeypatch.setattr(os, "read", read)

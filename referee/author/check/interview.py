@@ -332,7 +332,7 @@ class Interview:
         deadline, waiting = perf_counter() + seconds, bytearray(4)
         with contextlib.suppress(OSError):
             while perf_counter() < deadline and not self.has_ended:
-                fcntl.ioctl(self.player.pipes.stdin, termios.FIONREAD, waiting)
+                fcntl.ioctl(self.player.link.stdin, termios.FIONREAD, waiting)
                 if not any(waiting):
                     return
                 select.select([], [], [], _LOOK)
@@ -344,8 +344,8 @@ class Interview:
         begun = perf_counter()
         if result is not None:
             self.sent = encode.end(result)
-            self.player.pipes.send(self.sent)
-        self.player.pipes.close_one("stdin")
+            self.player.link.send(self.sent)
+        self.player.link.close_one("stdin")
         return perf_counter() - begun if self.wait_for_end(seconds) else None
 
     def terminate(self, seconds: float) -> bool:

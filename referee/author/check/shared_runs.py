@@ -232,7 +232,7 @@ class _Recorder:
             self._ask()
         first = self.questions[0].response if self.questions else ready
         if first.reason in ("silent", "unfinished") and not first.place:
-            interview.player.pipes.close_one("stdin")
+            interview.player.link.close_one("stdin")
             held_back = first.line or b""
             held_back += interview.listen(_HELD_BACK)
         children = descendants(interview.process.first_pid())
@@ -242,7 +242,7 @@ class _Recorder:
             # It would only be waited for once more.
             ready = self._locate(ready)
         else:
-            left_after = interview.dismiss(None if interview.player.pipes.stdin < 0 else RESULT, EXIT_PATIENCE)
+            left_after = interview.dismiss(None if interview.player.link.stdin < 0 else RESULT, EXIT_PATIENCE)
         interview.exchange.drain()
         stderr = tuple(line.decode("utf-8", "replace") for line in interview.log.last_lines())
         return Transcript(

@@ -27,7 +27,7 @@ class LocalPlayer:
     An exception of the bot is kept in ``error`` and counts as its crash; its traceback goes to the log.
     """
 
-    pipes = process = None
+    link = process = None
 
     def __init__(self, seat: str, function: Function, log: Log) -> None:
         self.seat = seat
