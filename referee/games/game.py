@@ -15,19 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Protocol, TypeAlias
 
-    from referee.games.capabilities import (
-        Adjudication,
-        Analysis,
-        Appraisal,
-        HumanPlay,
-        Marking,
-        Metrics,
-        Pairing,
-        Samples,
-        Starters,
-        Starts,
-        TextView,
-    )
+    from referee.games import capabilities
     from referee.games.dialect import Dialect
     from referee.games.outcome import G, M, S, S_contra
     from referee.games.outcome import Json as Json  # noqa: PLC0414 - mypy takes it for exported
@@ -146,35 +134,35 @@ if TYPE_CHECKING:
             """Its JSON forms."""
 
         @property
-        def analysis(self) -> Analysis[S] | None:
+        def analysis(self) -> capabilities.Analysis[S] | None:
             """Verdicts on positions."""
 
         @property
-        def appraisal(self) -> Appraisal[S, M, G] | None:
+        def appraisal(self) -> capabilities.Appraisal[S, M, G] | None:
             """What moves cost."""
 
         @property
-        def adjudication(self) -> Adjudication[S, G] | None:
+        def adjudication(self) -> capabilities.Adjudication[S, G] | None:
             """Early ends of games with a certain outcome."""
 
         @property
-        def pairing(self) -> Pairing[G] | None:
+        def pairing(self) -> capabilities.Pairing[G] | None:
             """Pairs of games with swapped roles."""
 
         @property
-        def starts(self) -> Starts[G] | None:
+        def starts(self) -> capabilities.Starts[G] | None:
             """Drawn starts; None: the game has one start, or draws it from the match's secret."""
 
         @property
-        def human_play(self) -> HumanPlay | None:
+        def human_play(self) -> capabilities.HumanPlay | None:
             """Options for people who play the game; None: only programs can play it."""
 
         @property
-        def text(self) -> TextView[S] | None:
+        def text(self) -> capabilities.TextView[S] | None:
             """Positions as text."""
 
         @property
-        def metrics(self) -> Metrics[S] | None:
+        def metrics(self) -> capabilities.Metrics[S] | None:
             """Costly numbers for charts."""
 
         @property
@@ -182,15 +170,15 @@ if TYPE_CHECKING:
             """Older text protocols, by name."""
 
         @property
-        def marking(self) -> Marking | None:
+        def marking(self) -> capabilities.Marking | None:
             """What a rubric can ask."""
 
         @property
-        def samples(self) -> Samples | None:
+        def samples(self) -> capabilities.Samples | None:
             """Positions with which bots are checked."""
 
         @property
-        def starters(self) -> Starters | None:
+        def starters(self) -> capabilities.Starters | None:
             """Bots that ``referee new`` writes; their templates are in the folder ``starters`` beside the game's module."""
 
         @property

@@ -8,19 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from referee.games.capabilities import (
-        Adjudication,
-        Analysis,
-        Appraisal,
-        HumanPlay,
-        Marking,
-        Metrics,
-        Pairing,
-        Samples,
-        Starters,
-        Starts,
-        TextView,
-    )
+    from referee.games import capabilities
     from referee.games.dialect import Dialect
 
 
@@ -50,16 +38,16 @@ def imported(where: str) -> Any:
 class GameRoom(Generic[S, M, G]):
     """The base of the games here. A capability that a game doesn't have is None."""
 
-    analysis: Analysis[S] | None = None
-    appraisal: Appraisal[S, M, G] | None = None
-    adjudication: Adjudication[S, G] | None = None
-    pairing: Pairing[G] | None = None
-    starts: Starts[G] | None = None
-    human_play: HumanPlay | None = None
-    text: TextView[S] | None = None
-    metrics: Metrics[S] | None = None
+    analysis: capabilities.Analysis[S] | None = None
+    appraisal: capabilities.Appraisal[S, M, G] | None = None
+    adjudication: capabilities.Adjudication[S, G] | None = None
+    pairing: capabilities.Pairing[G] | None = None
+    starts: capabilities.Starts[G] | None = None
+    human_play: capabilities.HumanPlay | None = None
+    text: capabilities.TextView[S] | None = None
+    metrics: capabilities.Metrics[S] | None = None
     dialects: Mapping[str, Dialect] | None = None
-    marking: Marking | None = None
-    samples: Samples | None = None
-    starters: Starters | None = None
+    marking: capabilities.Marking | None = None
+    samples: capabilities.Samples | None = None
+    starters: capabilities.Starters | None = None
     codes: str | None = None

@@ -17,15 +17,7 @@ from referee.games.room import GameRoom, imported
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.capabilities import (
-        Analysis,
-        Appraisal,
-        Marking,
-        Samples,
-        Starters,
-        Starts,
-        TextView,
-    )
+    from referee.games.capabilities import Analysis, Appraisal, Marking, Samples, Starters, Starts, TextView
     from referee.games.dialect import Dialect
     from referee.games.evasion.codec.turnwise import Move
     from referee.games.game import Json, Notice, Seat

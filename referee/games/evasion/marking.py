@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from referee.games.capabilities import Marking, SampleTest
 from referee.games.evasion.state import HUNTER, PREY
-
-if TYPE_CHECKING:
-    from referee.games.evasion.state import Settings
-
-
-def _step_limit(settings: Settings) -> int:
-    return settings.max_steps
-
 
 MARKING = Marking(
     catchers=(HUNTER,),
     survivors=(PREY,),
     scores_are_points=False,
-    step_limit=_step_limit,
+    step_limit=lambda settings: settings.max_steps,
     settings={"max_steps": 3000},
     samples=(
         SampleTest("Any hunter that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, HUNTER, "still", 2, 0),

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from referee.games.capabilities import Marking, SampleTest
 from referee.games.maze.state import POLICEMAN, SEATS, THIEF
-
-if TYPE_CHECKING:
-    from referee.games.maze.state import Settings
-
-
-def _step_limit(settings: Settings) -> int | None:
-    """Each move of the thief but the last is followed by one of the policeman."""
-    return 2 * settings.max_moves or None
-
 
 MARKING = Marking(
     catchers=SEATS,
     survivors=SEATS,
     scores_are_points=True,
-    step_limit=_step_limit,
+    # Each move of the thief but the last is followed by one of the policeman.
+    step_limit=lambda settings: 2 * settings.max_moves or None,
     settings={"max_moves": 100},
     samples=(
         SampleTest("Any thief that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, THIEF, "easy", 2, 0),

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from referee.games.capabilities import Marking, SampleTest
 from referee.games.rectangle.state import LETTERS
 
-if TYPE_CHECKING:
-    from referee.games.rectangle.state import Settings
-
 _FIRST = LETTERS[0]
-
-
-def _step_limit(settings: Settings) -> int | None:
-    """The set-up is a step, too."""
-    return settings.cap + 1 if settings.cap else None
 
 
 MARKING = Marking(
     catchers=(),
     survivors=(),
     scores_are_points=True,
-    step_limit=_step_limit,
+    # The set-up is a step, too.
+    step_limit=lambda settings: settings.cap + 1 if settings.cap else None,
     settings={"cap": 200},
     samples=(
         SampleTest("Any bot that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, _FIRST, "idle", 2, 0),
