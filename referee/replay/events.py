@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
@@ -198,11 +199,14 @@ class MatchResult(Generic[S]):
         return referee.open_replay(self.replay)
 
     def __repr__(self) -> str:
-        return f"<MatchResult {' - '.join(self.names.values())}: {self.text}>"
+        return f"<Result {' - '.join(self.names.values())}: {self.text}>"
 
     def _repr_html_(self) -> str:
-        """A notebook shows the sentence and the replay in the viewer."""
-        return self.open_replay()._repr_html_()
+        """A notebook shows the sentence and the replay in the viewer, or why the replay can't be read."""
+        try:
+            return self.open_replay()._repr_html_()
+        except ReplayError as error:
+            return f"<p>{html.escape(self.text)}</p><p>{html.escape(str(error))}</p>"
 
 
 class Waiting(NamedTuple):

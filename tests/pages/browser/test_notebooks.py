@@ -111,7 +111,9 @@ def test_every_cell_runs_in_a_kernel(executed: Path) -> None:
     assert shown[2].partition("<iframe")[0] == shown[0].partition("<iframe")[0]
     assert texts[BROKEN]["text"] == f"The hunter (Broken) raised ZeroDivisionError: of mine, at Cell In[{len(texts) - 3}]:3 in hunt.\n"
     assert texts[LOOP]["text"] == "True True {} {}\n"
-    assert re.fullmatch(r"<p>.*</p><p>The replay matches/replays/\S+ can't be shown: No such file or directory</p>", shown[-1]), shown[-1]
+    assert re.fullmatch(
+        r"<p>.*</p><p>matches/replays/\S+ can&#x27;t be read: No such file or directory; did you mean &#x27;\S+&#x27;\?</p>", shown[-1]
+    ), shown[-1]
     assert texts[TEXT]["text"].startswith("<Result MyHunter - Runner: ")
 
 
