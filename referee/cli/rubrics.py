@@ -48,12 +48,14 @@ def gradescope(
         Path | None,
         typer.Argument(metavar="RUBRIC", help=f"The rubric.  (default: {RUBRIC}; in a container, the one of the zip)"),
     ] = None,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The zip to write.")] = Path("autograder.zip"),
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The zip to write.  (default: autograder.zip)")] = None,
     is_in_container: Annotated[
         bool,
         typer.Option("--in-container", help="Grade the submission in an autograder's container, and write its results.json: no zip."),
     ] = False,
-    autograder: Annotated[Path, typer.Option("--autograder", metavar="DIR", help="The folder of the container.")] = HOME,
+    autograder: Annotated[
+        Path | None, typer.Option("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})")
+    ] = None,
     deadline: Annotated[
         float, typer.Option("--deadline", metavar="SECONDS", help="Begin no match later than this after the start.")
     ] = _DEADLINE,
@@ -71,15 +73,19 @@ def gradescope(
     from referee.grading.pools import Deadline
 
     if is_in_container:
+        if out is not None:
+            raise UsageError("--out names the zip to write, and with --in-container there is none; leave out one of them.")
         check_runs_per_day(runs_per_day)
-        path = rubric or autograder / zips.RUBRIC_PLACE
-        results = container.run(autograder, path, Deadline(deadline), runs_per_day=runs_per_day, report=say).results
+        home = autograder or HOME
+        results = container.run(home, rubric or home / zips.RUBRIC_PLACE, Deadline(deadline), runs_per_day=runs_per_day, report=say).results
         if as_json:
             put_json({"results": str(results)})
         else:
             put(str(results))
         return
-    made = zips.init_zip(rubric or Path(RUBRIC), out, runs_per_day=runs_per_day, seconds=deadline)
+    if autograder is not None:
+        raise UsageError("--autograder is the folder of a container; add --in-container to grade in it.")
+    made = zips.init_zip(rubric or Path(RUBRIC), out or Path("autograder.zip"), runs_per_day=runs_per_day, seconds=deadline)
     if as_json:
         put_json({"file": str(made.path), "notes": list(made.notes)})
         return

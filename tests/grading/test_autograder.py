@@ -309,6 +309,8 @@ def test_the_command_makes_the_zip_and_says_what_comes_next(rubric: Path, refere
     ("words", "text"),
     [
         (["--in-container", "--deadline", "0"], "--deadline is 0, but must be from 1"),
+        (["--in-container", "--out", "a.zip"], "--out names the zip to write, and with --in-container there is none"),
+        (["--autograder", "somewhere"], "--autograder is the folder of a container; add --in-container"),
         (["--in-container", "--max-runs-per-day", "0"], "--max-runs-per-day is 0, but must be from 1"),
         (["nothing.toml"], "nothing.toml"),
         ([], "rubric.toml"),
