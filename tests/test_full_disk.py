@@ -65,7 +65,8 @@ def test_what_a_bot_says_has_a_budget_and_it_is_told_once(talker: Path, tmp_path
     assert told == list(range(len(told)))
     last = seen[told[-1]].answers["hunter"].remark
     assert last is not None
-    assert last.to_json() == {"warnings": ["say, draw and warnings are no longer kept in the replay: their budget of 97.66 KiB is used up"]}
+    text = "say, draw and warnings are no longer kept in the replay: their budget of 97.66 KiB is used up"
+    assert last.to_json() == {"warnings": [text], "codes": ["budget-spent"]}
     assert replay.stat().st_size < 100_000
     assert verify(replay).problem is None
     log = result.logs["hunter"].read_text()
