@@ -86,3 +86,21 @@ def test_starts_of_a_rubric_or_a_commitment_are_printed(referee: Referee, tmp_pa
     is_refused(referee("league", "starts", "rubric.toml"), "rubric.toml is no commitment: it has no kind")
     write(tmp_path, RUBRIC.replace(f'seed = "{SEED}"\n', ""))
     is_refused(referee("grade", "check-rubric", "--starts"), "has no seed: its starts are drawn when a grading begins")
+
+
+def test_a_grading_begins_over_no_file_of_others_in_its_private_folder(referee: Referee, tmp_path: Path) -> None:
+    write(tmp_path, RUBRIC)
+    private = tmp_path / "out" / "private"
+    private.mkdir(parents=True)
+    words = ("grade", "run", hand_in(tmp_path), "--out", "out", "--slots", "1")
+    for name, force, text in (
+        ("rubric.toml", (), "this command did not write it"),
+        ("commitment.toml", ("--force",), "is not the commitment of this grading"),
+    ):
+        (private / name).write_text("precious")
+        is_refused(referee(*words, *force), text)
+        assert (private / name).read_text() == "precious"
+        (private / name).unlink()
+    # Nothing has begun meanwhile, so a corrected rubric is taken.
+    write(tmp_path, RUBRIC.replace("points = 12", "points = 13"))
+    assert referee(*words).returncode == 0
