@@ -37,12 +37,11 @@ class Server:
         with self._said:
             self._said.notify_all()
 
-    def wait_for(self, words: str) -> str:
-        """Wait until the screen has a line with these words."""
+    def wait_for(self, words: str, *, times: int = 1) -> str:
+        """Wait until the screen has so many lines with these words; return the last of them."""
         with self._said:
-            found = self._said.wait_for(lambda: next((line for line in self.screen if words in line), ""), PATIENCE)
-        assert found, (words, self.screen)
-        return found
+            assert self._said.wait_for(lambda: sum(words in line for line in self.screen) >= times, PATIENCE), (words, self.screen)
+            return [line for line in self.screen if words in line][times - 1]
 
     def finish(self) -> str:
         """Wait until it leaves by itself; its stdout."""

@@ -232,7 +232,7 @@ def test_who_is_no_team_makes_room(serve: Serve, call: Call) -> None:
     named = call(server.ports[0], "left")
     server.wait_for("is left, the first team")
     named.vanish()
-    server.wait_for("has left before the game")
+    server.wait_for("has left before the game", times=2)
     waiting = call(server.ports[1])
     assert waiting.hear() == "sendname"
     extra = call(server.ports[1])
