@@ -22,9 +22,9 @@ from scipy.stats import spearmanr
 
 from referee.arena.matchmaking import Entry, Matchmaker
 from referee.arena.state import Pairs
-from referee.league.elo import POINTS
-from referee.league.ratings import rate
-from referee.league.values import PairedComparison
+from referee.tournament.elo import POINTS
+from referee.tournament.ratings import rate
+from referee.tournament.values import PairedComparison
 
 #: The standard deviation of the strengths, in log-odds: 200 Elo.
 SPREAD = 200 / POINTS

@@ -32,7 +32,7 @@ from harness import ROOT, Figure, number, run
 
 from referee.arena.season_store import SeasonStore, _submissions
 from referee.errors import RefereeError
-from referee.league import address
+from referee.tournament import address
 
 #: The budgets: milliseconds at the 95th percentile, seconds until a submission is seen, MiB of a process.
 ANSWER, SEEN, MEMORY = 100.0, 1.0, 400.0

@@ -31,14 +31,14 @@ from referee.arena import store as arena_store
 from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.store import ACCEPTED, version_name
-from referee.league.progress import ProgressListener
+from referee.tournament.progress import ProgressListener
 from referee.arena.api_models import MatchesQuery
 from referee.arena.views import ArenaViews
 from referee.league import database
-from referee.league.local import Finished
+from referee.tournament.local import Finished
 from referee.league.rows import planned, result_text, team_row
-from referee.league.values import MatchTask
-from referee.league.worker import Completed
+from referee.tournament.values import MatchTask
+from referee.tournament.worker import Completed
 
 #: The budgets: seconds of a start, milliseconds of a duel or a result, of a view and of the command, MiB of memory and of its growth.
 START, DUEL, VIEW, COMMAND, MEMORY, GROWTH = 10.0, 20.0, 20.0, 30.0, 400.0, 20.0

@@ -26,9 +26,9 @@ from harness import Figure, number, open_folder, run
 from league import tasks, teams, terms
 
 from referee.isolation.limits import Limits
-from referee.league.local import LocalPool, free_slots
-from referee.league.stream import play_stream
-from referee.league.values import MatchTask
+from referee.tournament.local import LocalPool, free_slots
+from referee.tournament.stream import play_stream
+from referee.tournament.values import MatchTask
 from referee.match.options import CPU, FAIR, WALL, TimeControl
 from referee.support.processes import give_way
 

@@ -19,12 +19,12 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from referee.league import schedule  # noqa: E402
-from referee.league.elo import POINTS  # noqa: E402
-from referee.league.ratings import intervals  # noqa: E402
-from referee.league.values import PairedComparison, DuelResult  # noqa: E402
+from referee.tournament.elo import POINTS  # noqa: E402
+from referee.tournament.ratings import intervals  # noqa: E402
+from referee.tournament.values import PairedComparison, DuelResult  # noqa: E402
 
 if TYPE_CHECKING:
-    from referee.league.values import PlannedDuel
+    from referee.tournament.values import PlannedDuel
 
 DOCS = ROOT / "docs" / "statistics.md"
 BEGIN, END = "<!-- table of coverage -->", "<!-- end of the table of coverage -->"

@@ -26,7 +26,7 @@ from referee.isolation.choose import choose
 from referee.isolation.level import Isolation
 from referee.isolation.limits import ISOLATED, Limits
 from referee.isolation.bot import Bot
-from referee.league.worker import Completed, Worker
+from referee.tournament.worker import Completed, Worker
 from referee.match.options import CPU, WALL
 from referee.players.clock import Clock, TimeControl
 from referee.players.exchange import Exchange

@@ -27,12 +27,12 @@ from example_bots import BOTS
 from referee.isolation.limits import Limits
 from referee.league import config
 from referee.league.engine import Engine
-from referee.league.progress import ProgressListener
+from referee.tournament.progress import ProgressListener
 from referee.league.league import begin
-from referee.league.local import Finished, LocalPool, free_slots
-from referee.league.stream import play_stream
-from referee.league.values import MatchRecord, MatchTask, Team
-from referee.league.worker import Completed, Terms
+from referee.tournament.local import Finished, LocalPool, free_slots
+from referee.tournament.stream import play_stream
+from referee.tournament.values import MatchRecord, MatchTask, Team
+from referee.tournament.worker import Completed, Terms
 from referee.match.options import WALL, MatchOptions
 
 #: The budgets: the time of many matches beside their share of one, busy cores in percent, those busy with the matches, memory in MiB.

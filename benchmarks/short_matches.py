@@ -30,8 +30,8 @@ from matches import SEATS, start_line
 
 from referee.errors import RefereeError, UsageError
 from referee.isolation.limits import Limits
-from referee.league.local import LocalPool, free_slots
-from referee.league.worker import Completed, Worker
+from referee.tournament.local import LocalPool, free_slots
+from referee.tournament.worker import Completed, Worker
 from referee.support.escape import escape
 
 #: The budgets: a match of one step beside the bare pair, and many matches beside fastchess that keeps its engines, by level.

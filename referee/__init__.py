@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from referee.author.debugger import ask as ask
     from referee.league.comparison import Comparison as Comparison
     from referee.league.comparison import compare as compare
-    from referee.league.many import ManyGame as ManyGame
-    from referee.league.many import play_many as play_many
     from referee.replay_view import Replay as Replay
     from referee.replay_view import open_replay as open_replay
+    from referee.tournament.many import ManyGame as ManyGame
+    from referee.tournament.many import play_many as play_many
 
 __all__ = ["BotAnswer", "Comparison", "Duel", "ManyGame", "Replay", "Result", "ask", "compare", "duel", "open_replay", "play", "play_many"]
 
@@ -27,7 +27,7 @@ _HOMES = {
     "BotAnswer": "author.debugger",
     "Comparison": "league.comparison",
     "Duel": "api",
-    "ManyGame": "league.many",
+    "ManyGame": "tournament.many",
     "Replay": "replay_view",
     "Result": "api",
     "ask": "author.debugger",
@@ -35,7 +35,7 @@ _HOMES = {
     "duel": "api",
     "open_replay": "replay_view",
     "play": "api",
-    "play_many": "league.many",
+    "play_many": "tournament.many",
 }
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from referee.league.sequential import Sprt
+    from referee.tournament.sequential import Sprt
 
 __all__ = ["ratings", "sprt"]
 
@@ -22,7 +22,7 @@ def sprt(counts: Sequence[float], *, p0: float = 0.5, p1: float = 0.6, alpha: fl
     from referee.support.packages import need_statistics
 
     need_statistics("referee.statistics")
-    from referee.league import sequential
+    from referee.tournament import sequential
 
     return sequential.sprt(counts, p0, p1, alpha, beta)
 
@@ -35,7 +35,7 @@ def ratings(rows: Iterable[tuple[str, str, float]]) -> dict[str, float]:
     from referee.support.packages import need_statistics
 
     need_statistics("referee.statistics")
-    from referee.league.ratings import rate
-    from referee.league.values import PairedComparison
+    from referee.tournament.ratings import rate
+    from referee.tournament.values import PairedComparison
 
     return rate(PairedComparison(a, b, score, 0) for a, b, score in rows)

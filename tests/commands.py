@@ -62,12 +62,12 @@ _IMPORTED = (
     "referee.grading.submissions",
     "referee.isolation.choose",
     "referee.league.comparison",
-    "referee.league.local",
-    "referee.league.many",
-    "referee.league.ratings",
+    "referee.tournament.local",
+    "referee.tournament.many",
+    "referee.tournament.ratings",
     "referee.league.report",
-    "referee.league.roles",
-    "referee.league.sequential",
+    "referee.tournament.roles",
+    "referee.tournament.sequential",
     "referee.league.store",
     "referee.match.loop",
     "referee.pages.render",
@@ -409,7 +409,7 @@ if __name__ == "__main__":
     # As the command line itself does: what is loaded at the start stays.
     gc.disable()
     import_all()
-    for name in ("referee.league.local", "referee.pages.match_pages"):
+    for name in ("referee.tournament.local", "referee.pages.match_pages"):
         vars(import_module(name))["start_module"] = _start_worker
     gc.freeze()
     _become(_requests(socket.socket(fileno=int(sys.argv[1]))))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.league import schedule
-from referee.league.values import DuelResult, PlannedDuel
+from referee.tournament.values import DuelResult, PlannedDuel
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.league.schedule import FixturePlan
-    from referee.league.values import Fixture
+    from referee.tournament.values import Fixture
 
 
 def duel_count(plan: FixturePlan) -> int:

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.league import config
-from referee.league.local import Finished
-from referee.league.progress import ProgressListener
-from referee.league.values import MatchRecord, MatchTask
-from referee.league.worker import Completed, Report
+from referee.tournament.local import Finished
+from referee.tournament.progress import ProgressListener
+from referee.tournament.values import MatchRecord, MatchTask
+from referee.tournament.worker import Completed, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

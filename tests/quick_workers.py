@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import psutil
 from sandboxes import command_of
 
-from referee.league.local import LocalPool
-from referee.league.values import MatchTask, Team
-from referee.league.worker import Completed, Terms, Void
 from referee.match.options import MatchOptions, RunOptions, TimeControl
+from referee.tournament.local import LocalPool
+from referee.tournament.values import MatchTask, Team
+from referee.tournament.worker import Completed, Terms, Void
 
 if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-    from referee.league.values import MatchRecord
+    from referee.tournament.values import MatchRecord
 
 #: Answers at once and starts in a moment.
 BOT = r"""#!/bin/sh

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from referee.grading import marks, rubric
 from referee.grading.marks import opponent_name
 from referee.grading.values import Rubric, Trial
-from referee.league.values import MatchRecord, MatchTask
+from referee.tournament.values import MatchRecord, MatchTask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 
 from referee.grading import values
 from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest, StudentMarks, Submission, Trial, TrialMark
-from referee.league.keys import canonical
-from referee.league.values import MatchTask, Team
-from referee.league.worker import Completed, Terms, Worker
 from referee.match.options import MatchOptions
+from referee.tournament.keys import canonical
+from referee.tournament.values import MatchTask, Team
+from referee.tournament.worker import Completed, Terms, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from referee.games.game import Json
-    from referee.league.values import MatchRecord
+    from referee.tournament.values import MatchRecord
 
 #: It tells everything that it learns about its match, on stderr and in what it says, with terminal escapes and markup.
 TELLTALE = r"""

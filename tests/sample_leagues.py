@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from referee.league.league import Standing
-from referee.league.ratings import Rating
 from referee.league.report import DuelLine, LeagueProgress, ReportData
 from referee.league.standings import StandingsRow
-from referee.league.values import MatchRecord, MatchTask
+from referee.tournament.ratings import Rating
+from referee.tournament.values import MatchRecord, MatchTask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from referee.arena.arena import open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.server import ArenaServer
 from referee.cli.league_output import ProgressPrinter
-from referee.league.local import LocalPool
+from referee.tournament.local import LocalPool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

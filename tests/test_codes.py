@@ -24,10 +24,10 @@ from referee.codes import meaning_lines
 from referee.games import registry
 from referee.grading import values as grading
 from referee.isolation import limits
-from referee.league import sequential
 from referee.replay import faults as players
 from referee.replay.answers import AnswerWarning, WarningCode
 from referee.replay.reader import verify
+from referee.tournament import sequential
 from referee.wire import decode
 
 if TYPE_CHECKING:

@@ -208,7 +208,7 @@ RUN_ELSEWHERE = {
     ("docs/isolation.md", "text"): "a profile for AppArmor, which the machine of the tests need not have",
     ("docs/languages.md", "toml"): "tests/author/starters/test_new.py",
     ("docs/leagues.md", "console"): "tests/league/test_leagues_page.py",
-    ("docs/leagues.md", "json"): "tests/league/test_starts.py",
+    ("docs/leagues.md", "json"): "tests/tournament/test_starts.py",
     ("docs/leagues.md", "text"): "tests/league/test_leagues_page.py",
     ("docs/leagues.md", "toml"): "tests/league/test_config.py",
     ("docs/loop.md", "console"): "tests/cli/test_loop_page.py",

@@ -26,6 +26,7 @@ HOUSE = (
     ("referee.handins",),
     ("referee.statistics",),
     ("referee.league",),
+    ("referee.tournament",),
     ("referee.api",),
     ("referee.replay_view",),
     ("referee.author",),
@@ -53,7 +54,7 @@ _PLACES = {name: level for level, part in enumerate(HOUSE) for name in part}
 #: Imports that point up or back on purpose, with the reason. They happen when a name is first asked for, so that they close no circle.
 ALLOWED = {
     ("referee", name): "the public names, each loaded when it is first used"
-    for name in ("referee.api", "referee.replay_view", "referee.author.debugger", "referee.league.comparison", "referee.league.many")
+    for name in ("referee.api", "referee.replay_view", "referee.author.debugger", "referee.league.comparison", "referee.tournament.many")
 }
 
 #: Modules for one game outside its folder, with the reason.
@@ -197,7 +198,7 @@ _INTO_ISOLATION = {
     "referee.author.check.shared_runs": "the processes below a bot",
     "referee.cli.run": "the supervisor starts while the match is prepared",
     "referee.grading.gradescope": "the self-check inside a container",
-    "referee.league.local": "the memory that a container has left",
+    "referee.tournament.local": "the memory that a container has left",
     "referee.pages.browser": "a browser of root runs as another user",
     "referee.players.meter": "the processes below a bot",
     "referee.players.polling": "how long a supervisor may be silent",

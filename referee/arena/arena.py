@@ -16,20 +16,20 @@ from referee.arena.season_store import SeasonStore
 from referee.arena.state import ArenaState
 from referee.arena.store import ACCEPTED, REFUSED, Version, named
 from referee.errors import PlayerError, UsageError
-from referee.league import address, teams
-from referee.league.keys import canonical
 from referee.league.league import OpenLeague, first
-from referee.league.results import comparisons
 from referee.support.times import moment
 from referee.support.words import counted
+from referee.tournament import address, teams
+from referee.tournament.keys import canonical
+from referee.tournament.results import comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from referee.games.game import Json
-    from referee.league.ratings import Rating
-    from referee.league.values import DuelResult, Team
+    from referee.tournament.ratings import Rating
+    from referee.tournament.values import DuelResult, Team
 
 
 #: How much a recorded rating may differ from one that is computed again, in Elo.
@@ -189,7 +189,7 @@ class OpenArena(OpenLeague):
 
     def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
         """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""
-        from referee.league.ratings import rate
+        from referee.tournament.ratings import rate
 
         sentences = []
         # While the arena plays, later results than those that were over when it was opened may not have been read.

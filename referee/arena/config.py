@@ -11,13 +11,13 @@ from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation import submission
-from referee.league import teams
 from referee.league.config import LeagueFile, LeagueReader, PlayFile, StartsSection
 from referee.match import settings_file
 from referee.match.options import shown
 from referee.support.meant import near_one
 from referee.support.sections import Section
 from referee.support.times import shown_time
+from referee.tournament import teams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.league.config import League
-    from referee.league.values import Team
+    from referee.tournament.values import Team
 
 FILE = "arena.toml"
 #: The value of ``roles`` for versions that play every seat.

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from referee.arena.schedule import ArenaSchedule
     from referee.arena.store import ArenaStore
     from referee.league.engine import Queue
-    from referee.league.local import Finished
-    from referee.league.values import MatchTask, PlannedDuel
-    from referee.league.worker import Void
+    from referee.tournament.local import Finished
+    from referee.tournament.values import MatchTask, PlannedDuel
+    from referee.tournament.worker import Void
 
 _T = TypeVar("_T")
 

@@ -8,15 +8,15 @@ from referee.arena.config import FILE
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.league import config, schedule
-from referee.league.commitment import new_secret
 from referee.league.league import begin
-from referee.league.teams import team as read_team
+from referee.tournament.commitment import new_secret
+from referee.tournament.teams import team as read_team
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.arena.arena import OpenArena
-    from referee.league.commitment import Commitment
+    from referee.tournament.commitment import Commitment
 
 #: The formats of a final; the first one is the default.
 FORMATS = (config.SWISS, config.ROUND_ROBIN, config.ELIMINATION)

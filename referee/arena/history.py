@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from referee.arena.state import ArenaState
     from referee.arena.store import RatingPoint, Version
     from referee.games.game import Json
-    from referee.league.ratings import Rating
+    from referee.tournament.ratings import Rating
 
 
 class Record(NamedTuple):

@@ -17,7 +17,7 @@ from referee.grading import submissions
 from referee.isolation import contents, known_good, submission
 from referee.isolation.choose import choose
 from referee.isolation.file_names import for_author
-from referee.league.teams import team as read_team
+from referee.tournament.teams import team as read_team
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
     from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
-    from referee.league.values import Team
+    from referee.tournament.values import Team
 
     #: Called before each check with the seat, the name of the check, and the number of checks done and to do.
     Progress = Callable[[Seat, str, int, int], None]
@@ -88,7 +88,7 @@ def _sweep(folder: Path) -> None:
 
 
 def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) -> Team:
-    """Return a version as a team whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``league.teams.team``."""
+    """Return a version as a team whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``tournament.teams.team``."""
     paths = {seat: str(snapshot.folder / path) for seat, path in snapshot.players.items()}
     try:
         team = read_team(name, paths, config.game, config.settings, snapshot.folder, config.seats)

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from referee.arena.api_models import MatchesQuery
-from referee.league.worker import replay_path
 from referee.pages.folder_listing import ListedReplay
+from referee.tournament.worker import replay_path
 
 if TYPE_CHECKING:
     from pathlib import Path

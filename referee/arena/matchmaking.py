@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.arena.state import Pairs
-    from referee.league.ratings import Floats
+    from referee.tournament.ratings import Floats
 
 #: Multiples of these two numbers spread any number of places evenly, along both axes.
 _GOLDEN, _SILVER = (math.sqrt(5) - 1) / 2, math.sqrt(2) - 1

@@ -11,8 +11,8 @@ from referee.arena.config import ALL
 from referee.arena.state import STRENGTHS
 from referee.arena.store import RatingPoint
 from referee.league.league import Schedule
-from referee.league.values import PlannedDuel
 from referee.support.words import counted
+from referee.tournament.values import PlannedDuel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Sequence
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from referee.arena.config import ArenaConfig
     from referee.arena.state import ArenaState
     from referee.arena.store import ArenaStore, Version
-    from referee.league.ratings import Floats, Rating
-    from referee.league.values import DuelResult, MatchRecord, MatchTask, Team
+    from referee.tournament.ratings import Floats, Rating
+    from referee.tournament.values import DuelResult, MatchRecord, MatchTask, Team
 
 #: The least and the most duels of a batch. Within a batch no rating changes; its end waits for the last match.
 _LEAST, _MOST = 8, 64
@@ -213,7 +213,7 @@ class ArenaSchedule(Schedule):
         self, versions: Sequence[str] | None = None, among: Collection[str] | None = None, resamples: int = RESAMPLES
     ) -> list[Rating]:
         """Return the ratings of all accepted versions, or of some, the best first. ``versions`` are the versions that there were, all by default."""
-        from referee.league import ratings
+        from referee.tournament import ratings
 
         accepted = self._accepted if versions is None else versions
         return ratings.intervals(
@@ -222,7 +222,7 @@ class ArenaSchedule(Schedule):
 
     def best(self, among: Collection[str]) -> tuple[str, float]:
         """Return the best of some versions, two or more, and how certain that is, from 0 to 1."""
-        from referee.league import ratings
+        from referee.tournament import ratings
 
         return ratings.best_of(self.state.comparisons(), self._accepted, among, seed=self.league.resampling_seed, resamples=self._resamples)
 

@@ -11,7 +11,7 @@ from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, fun
 
 from referee.arena.store import ArenaStore
 from referee.league import rows
-from referee.league.database import required
+from referee.tournament.database import required
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

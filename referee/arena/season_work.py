@@ -25,20 +25,20 @@ from referee.errors import MatchVoid, RefereeError, UsageError
 from referee.isolation import known_good
 from referee.isolation.choose import choose
 from referee.league.engine import MachineFailed
-from referee.league.progress import ProgressListener
 from referee.league.rows import StoreError
-from referee.league.worker import end_with
-from referee.league.workers import Workers, open_pool
 from referee.support.escape import message
 from referee.support.processes import give_way, start_module
+from referee.tournament.progress import ProgressListener
+from referee.tournament.worker import end_with
+from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.arena.season_store import SeasonStore
     from referee.games.game import Json
-    from referee.league.local import Pool
-    from referee.league.values import MatchTask
+    from referee.tournament.local import Pool
+    from referee.tournament.values import MatchTask
 
 #: How often a process looks for work, and how long it waits after a failure, in seconds.
 _PAUSE, _LONG_PAUSE = 0.2, 5.0

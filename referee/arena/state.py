@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from referee.league.results import comparisons
 from referee.league.rows import StoreError, quoted
+from referee.tournament.results import comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from referee.arena.store import ArenaStore, RatingPoint
     from referee.league.engine import MatchPlan
-    from referee.league.ratings import ComparisonArrays, Counts, Floats
-    from referee.league.values import DuelResult
+    from referee.tournament.ratings import ComparisonArrays, Counts, Floats
+    from referee.tournament.values import DuelResult
 
 #: The fact with the strengths of all versions after so many duels. A fit begins with it, and the last digits depend on where a fit begins.
 #: "now" are those of the latest result, while a batch is played.
@@ -195,7 +195,7 @@ class ArenaState:
 
     def comparisons(self) -> ComparisonArrays:
         """All results that count."""
-        from referee.league.ratings import ComparisonArrays
+        from referee.tournament.ratings import ComparisonArrays
 
         at = self._rows[4] >= 0
         a, b, start, _, points = (self._rows[column][at] for column in range(5))
@@ -203,7 +203,7 @@ class ArenaState:
 
     def strengths(self) -> Floats:
         """Return the strengths of all versions in log-odds, not centred, and begin with those of the last time."""
-        from referee.league.ratings import strengths
+        from referee.tournament.ratings import strengths
 
         stored = {"duels": 0, "of": [], **(self._store.fact(STRENGTHS) or {})}
         begin = np.zeros(len(self.names))

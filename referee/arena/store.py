@@ -18,8 +18,8 @@ from sqlalchemy.exc import OperationalError
 
 from referee.errors import UsageError
 from referee.league import database, rows
-from referee.league.database import required
 from referee.league.store import Store, duel_of, put_fact, stored_match
+from referee.tournament.database import required
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import Connection
 
     from referee.games.game import Json
-    from referee.league.claim import Claim
     from referee.league.store import StoredMatch
-    from referee.league.values import MatchRecord, MatchTask, PlannedDuel, Team
+    from referee.tournament.claim import Claim
+    from referee.tournament.values import MatchRecord, MatchTask, PlannedDuel, Team
 
 #: The fact with what is being played: {"time", "host", "slots", "matches"}; a match has {"key", "seats", "since"}. Times are in seconds since
 #: the epoch. It is stored again every half second.

@@ -19,8 +19,8 @@ from referee.arena import api_models as models
 from referee.arena.state import STRENGTHS, ArenaState
 from referee.arena.store import ACCEPTED, PLAYING, named
 from referee.errors import UsageError
-from referee.league.elo import POINTS
 from referee.support.times import moment
+from referee.tournament.elo import POINTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -17,10 +17,10 @@ from referee.cli.season import Folder, check_playable, invite, log_action, opene
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.league.standings_text import fitted
-from referee.league.workers import Workers, open_pool
 from referee.support.packages import need_league
 from referee.support.times import moment, shown_time
 from referee.support.words import aligned, counted, program, signed
+from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -222,8 +222,8 @@ def final(
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
     with opened_arena(folder) as opened:
         from referee.arena.final import begin_final
-        from referee.league.commitment import announcement, digest, private_file
         from referee.league.rows import StoreError
+        from referee.tournament.commitment import announcement, digest, private_file
 
         begun, committed = begin_final(opened, out, kind, starts), private_file(out)
         if count := opened.store.waiting():

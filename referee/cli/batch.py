@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from referee.cli.app import put, put_json, told_anyway
 from referee.cli.terminal import StatusLine
-from referee.league.summary import summarize, summary_lines
 from referee.support.words import counted, program
+from referee.tournament.summary import summarize, summary_lines
 from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.league.many import ManyGame
     from referee.match.play import MatchRequest
+    from referee.tournament.many import ManyGame
 
 
 def play_games(match: MatchRequest, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
     """Play many games and print their summary."""
-    from referee.league.many import many, new_folder
+    from referee.tournament.many import many, new_folder
 
     if match.seed is None:
         match = match._replace(seed=new_seed())

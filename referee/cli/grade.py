@@ -16,11 +16,11 @@ from referee.cli.options import Force, SeriesOptions
 from referee.errors import RefereeError, UsageError
 from referee.grading.marks_text import marks_lines
 from referee.isolation.limits import LIMITS, NONE
-from referee.league.teams import file_name
-from referee.league.workers import open_pool
 from referee.support.outputs import check_output, no_mark
 from referee.support.packages import need_league
 from referee.support.words import counted, program
+from referee.tournament.teams import file_name
+from referee.tournament.workers import open_pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -181,8 +181,8 @@ def _outputs(folder: Path) -> Iterator[Path]:
     """Yield the folders and files of the marks; of the students' folders, the files that are there."""
     from referee.grading import handout, outputs
     from referee.grading.grading import RUBRIC as RUBRIC_USED
-    from referee.league.commitment import PRIVATE
     from referee.league.report_folder import PAGES, REPORT, VIEWER
+    from referee.tournament.commitment import PRIVATE
 
     folders = [folder / name for name in (handout.STUDENTS, PAGES)]
     yield from (folder, *folders, *(path for each in folders for path in each.rglob("*") if path.is_file()))

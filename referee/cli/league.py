@@ -17,17 +17,17 @@ from referee.cli.options import PAGE_HELP, Database, Force, PageOptions, SeriesO
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
 from referee.league.hosts import warnings_of_hosts
-from referee.league.teams import file_name
-from referee.league.workers import Workers, open_pool
 from referee.players.names import named_files
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
+from referee.tournament.teams import file_name
+from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:
     from referee.league.config import League
     from referee.league.league import OpenLeague, Schedule
-    from referee.league.local import Pool
+    from referee.tournament.local import Pool
 
 league = group("league", "Play many matches between teams: standings, ratings, a report.")
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
@@ -54,9 +54,9 @@ def run(
     """Begin a league and play it to the end."""
     need_league("league")
     place = series.place()
-    from referee.league.commitment import announcement, private_file
     from referee.league.config import load
     from referee.league.league import REPLAYS, Schedule, begin, check_new
+    from referee.tournament.commitment import announcement, private_file
 
     config = load(file)
     folder = out if out is not None else _FOLDER / file_name(config.name)
@@ -83,7 +83,7 @@ def starts(
 ) -> None:
     """Print the starts that follow from a commitment, to compare with replays."""
     need_league("league")
-    from referee.league import commitment
+    from referee.tournament import commitment
 
     data, digest = commitment.read(file, commitment.LEAGUE)
     if as_json:
@@ -252,7 +252,7 @@ def _opened(folder: Path) -> contextlib.closing[OpenLeague]:
 
 def _check_roles(schedule: Schedule, workers: Workers) -> None:
     """Raise UsageError if a team's program plays one role only. Workers of other machines may have interpreters that this one lacks."""
-    from referee.league.roles import check_roles
+    from referee.tournament.roles import check_roles
 
     if not workers.is_here:
         return

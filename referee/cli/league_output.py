@@ -13,11 +13,11 @@ import typer
 from referee.cli.app import columns, put, put_csv, put_json, say
 from referee.cli.terminal import seldom
 from referee.league.export import MARK, as_csv_text, csv_text, export_rows
-from referee.league.progress import Pace, ProgressListener
 from referee.league.standings_text import place_json, report, table
 from referee.support.escape import printable
 from referee.support.outputs import write_output
 from referee.support.words import counted, cut
+from referee.tournament.progress import Pace, ProgressListener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from referee.league.league import OpenLeague
     from referee.league.store import Store
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 
 #: The width of a table where there is no terminal.

@@ -12,9 +12,9 @@ from pydantic import ConfigDict, Field
 from referee import games
 from referee.cli.app import JsonFlag
 from referee.cli.models import CommandModel, option
-from referee.league.workers import Workers, check_place
 from referee.match.options import declared
 from referee.match.request import MatchFlags
+from referee.tournament.workers import Workers, check_place
 
 if TYPE_CHECKING:
     import inspect

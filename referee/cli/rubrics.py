@@ -107,7 +107,7 @@ def check_rubric(
 ) -> None:
     """Grade all example bots by a rubric, and print their marks and the commitment to the starts. With --starts, print every start."""
     need_league("grade")
-    from referee.league.commitment import is_commitment
+    from referee.tournament.commitment import is_commitment
 
     if starts:
         _put_starts(file, as_json=series.as_json)
@@ -119,7 +119,7 @@ def check_rubric(
 
 def _put_starts(file: Path, *, as_json: bool) -> None:
     from referee.grading.rubric import commitment_of
-    from referee.league.commitment import GRADING, is_commitment, read, starts_json, starts_lines
+    from referee.tournament.commitment import GRADING, is_commitment, read, starts_json, starts_lines
 
     if is_commitment(file):
         commitment, digest = read(file, GRADING)
@@ -138,7 +138,7 @@ def _check(rubric: Rubric, play: Play, *, as_json: bool) -> None:
     """Grade all example bots in a folder that is removed afterwards."""
     from referee.grading.grade_class import graded_examples
     from referee.grading.rubric import commitment_of
-    from referee.league.commitment import digest, no_commitment
+    from referee.tournament.commitment import digest, no_commitment
 
     with graded_examples(rubric, play.all) as grades:
         if as_json:

@@ -24,11 +24,11 @@ from referee.grading.gradescope import check_runs_per_day
 from referee.grading.pools import CONTAINER_SECONDS, MARGIN_SECONDS
 from referee.grading.rubric import commitment_of, load, opponent_seats
 from referee.isolation.submission import MOST_BYTES, MOST_FILES
-from referee.league import commitment, teams
 from referee.players.names import resolve
 from referee.support.files import write_whole
 from referee.support.packages import install_command
 from referee.support.words import size_text
+from referee.tournament import commitment, teams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

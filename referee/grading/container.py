@@ -15,8 +15,8 @@ from referee.grading.grading import open_grading
 from referee.grading.pools import DeadlinePool, TimeIsUp
 from referee.grading.rubric import load
 from referee.grading.submissions import single
-from referee.league.local import LocalPool
-from referee.league.progress import ProgressListener
+from referee.tournament.local import LocalPool
+from referee.tournament.progress import ProgressListener
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.grading.grading import OpenGrading
     from referee.grading.pools import Deadline
     from referee.grading.values import Grades
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 #: Places in Gradescope's container, from its folder /autograder on.
 SUBMISSION, RESULTS, METADATA, GRADING = "submission", "results/results.json", "submission_metadata.json", "grading"

@@ -16,9 +16,9 @@ from referee.grading.rubric import commitment_of, example_submissions
 from referee.grading.submissions import collect
 from referee.grading.values import Submission
 from referee.isolation import machine
-from referee.league.commitment import announcement, private_file
 from referee.league.engine import LeagueStopped, MachineFailed
 from referee.support.words import counted, program
+from referee.tournament.commitment import announcement, private_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

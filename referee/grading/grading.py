@@ -21,24 +21,25 @@ from referee.grading.pools import fairly
 from referee.grading.rubric import commitment_of, opponent_seats, roles
 from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
 from referee.isolation.file_names import for_author
-from referee.league import commitment, disputes
-from referee.league.commitment import PRIVATE
+from referee.league import disputes
 from referee.league.database import FILE
 from referee.league.engine import UNPLAYED, Engine
 from referee.league.store import Store
-from referee.league.teams import changed
-from referee.league.teams import team as read_team
 from referee.match.options import MatchOptions
 from referee.support.files import write_whole
+from referee.tournament import commitment
+from referee.tournament.commitment import PRIVATE
+from referee.tournament.teams import changed
+from referee.tournament.teams import team as read_team
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
     from referee.grading.values import StudentMarks, Trial
-    from referee.league.local import Pool
-    from referee.league.progress import ProgressListener
-    from referee.league.values import MatchRecord, MatchTask, Team
+    from referee.tournament.local import Pool
+    from referee.tournament.progress import ProgressListener
+    from referee.tournament.values import MatchRecord, MatchTask, Team
 
 #: In the private folder, which only the grader may see, beside the store and the commitment to the starts.
 REPLAYS, SUBMISSIONS, RUBRIC = "replays", "submissions", "rubric.toml"

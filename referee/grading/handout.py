@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Seat
     from referee.grading.values import Grades, RubricMark, StudentMarks, TrialMark
-    from referee.league.values import MatchTask
+    from referee.tournament.values import MatchTask
 
 STUDENTS, REPORT, REPLAYS = "students", "report.md", "replays"
 #: The endings of the files below a student's folder of replays. Others aren't the referee's, and stay there.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import AnyGame
     from referee.grading.values import Rubric, RubricTest, Submission
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 
 class Results(NamedTuple):

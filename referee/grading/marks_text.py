@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from referee.grading.values import Grades, Submission
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 #: Fewer columns than these have no room for a reason beside the rest of the row: it goes below.
 _LEAST_REASON = 30

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from referee.games.capabilities import Marking
     from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.grading.values import Rubric, RubricTest, Trial
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
     Match = tuple[MatchTask, MatchRecord]
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.grading.values import Grades, StudentMarks
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 
 def write(grades: Grades, folders: Mapping[str, str]) -> None:

@@ -8,17 +8,17 @@ from referee import games
 from referee.grading.marks import opponent_name
 from referee.grading.rubric import commitment_of, own_seats
 from referee.grading.values import AFTER_DUE, Trial
-from referee.league.keys import match_key
-from referee.league.starts import match_seed, placed
-from referee.league.values import MatchTask, PlannedDuel
-from referee.league.worker import Terms
+from referee.tournament.keys import match_key
+from referee.tournament.starts import match_seed, placed
+from referee.tournament.values import MatchTask, PlannedDuel
+from referee.tournament.worker import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
     from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.grading.values import Rubric, RubricTest
-    from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
+    from referee.tournament.values import DuelResult, MatchRecord, MatchStart, Team
 
 
 class PlannedStart(NamedTuple):

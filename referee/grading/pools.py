@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.league.engine import LeagueStopped
-from referee.league.worker import Completed, Void
+from referee.tournament.worker import Completed, Void
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from referee.league.local import Finished, Pool
-    from referee.league.values import MatchTask
+    from referee.tournament.local import Finished, Pool
+    from referee.tournament.values import MatchTask
 
 #: The seconds after which Gradescope stops a container, unless the assignment says otherwise.
 CONTAINER_SECONDS = 600.0
@@ -53,7 +53,7 @@ class Deadline:
 
 
 class DeadlinePool:
-    """A pool around another one that takes no match after a deadline. Implements ``league.local.Pool``.
+    """A pool around another one that takes no match after a deadline. Implements ``tournament.local.Pool``.
 
     It raises TimeIsUp when the matches that were running have ended, or soon anyway.
     """

@@ -14,8 +14,6 @@ from referee.games.values import is_whole
 from referee.grading import needs
 from referee.grading.values import Need, Rubric, RubricTest
 from referee.isolation.limits import IsolationValue, Limits
-from referee.league import teams
-from referee.league.commitment import GRADING, Commitment, StartFamily, new_secret
 from referee.match import settings_file
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.players.names import is_human, resolve
@@ -23,6 +21,8 @@ from referee.replay.paths import content
 from referee.support.meant import near_one
 from referee.support.plain_text import plain
 from referee.support.sections import Section
+from referee.tournament import teams
+from referee.tournament.commitment import GRADING, Commitment, StartFamily, new_secret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -27,10 +27,10 @@ from referee.handins.ownership import MOST_NAMED, Attribution, EarlierHandIn, li
 from referee.isolation import runtime, scripts, submission
 from referee.isolation.file_names import for_author
 from referee.isolation.submission import Piece
-from referee.league.teams import LONGEST_NAME, file_name
 from referee.players import bot_toml, languages
 from referee.support.escape import escape
 from referee.support.files import open_regular
+from referee.tournament.teams import LONGEST_NAME, file_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

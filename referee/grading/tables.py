@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.grading.values import Grades, RubricTest, StudentMarks, TrialMark
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 #: The version of grades.json. It grows when a key changes its meaning or goes away.
 FORMAT = 1

@@ -10,8 +10,8 @@ from referee import games
 from referee.errors import UsageError
 from referee.games.capabilities import SampleTest
 from referee.games.game import SettingsError
-from referee.league.commitment import new_secret
 from referee.match.options import TimeControl
+from referee.tournament.commitment import new_secret
 
 if TYPE_CHECKING:
     from referee.games.game import AnyGame, GameInfo, Json

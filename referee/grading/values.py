@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json, Seat
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 #: The status of a student: everything was played without a fault of the submission; one of its matches ended by its own fault; nothing was
 #: submitted; the submission can't be graded.

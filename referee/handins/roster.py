@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 from referee.handins.names import key
-from referee.league.teams import file_name
 from referee.replay.paths import content
 from referee.support.escape import is_blank
+from referee.tournament.teams import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -11,11 +11,11 @@ from referee.errors import ReplayError
 from referee.league.database import PLANNED, STOPPED
 from referee.league.engine import StateReader
 from referee.league.standings import table
-from referee.league.teams import PROGRAM
-from referee.league.values import MatchRecord
-from referee.league.worker import replay_path
 from referee.replay import reader
 from referee.support.words import counted, the_seat
+from referee.tournament.teams import PROGRAM
+from referee.tournament.values import MatchRecord
+from referee.tournament.worker import replay_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.league.league import OpenLeague
     from referee.league.standings import StandingsRow
     from referee.league.store import StoredMatch
-    from referee.league.values import DuelResult, MatchTask
+    from referee.tournament.values import DuelResult, MatchTask
 
     Progress = Callable[[int, int], None]
 

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import StartError, UsageError
-from referee.league.keys import match_key
-from referee.league.local import LocalPool, checked_slots
-from referee.league.results import duel_result
-from referee.league.roles import role_of
-from referee.league.sequential import Comparing
-from referee.league.starts import drawn, match_seed
-from referee.league.stream import play_stream
-from referee.league.teams import team as read_team
-from referee.league.values import MatchTask, PlannedDuel
-from referee.league.worker import Terms
 from referee.support.words import counted, cut, signed
+from referee.tournament.keys import match_key
+from referee.tournament.local import LocalPool, checked_slots
+from referee.tournament.results import duel_result
+from referee.tournament.roles import role_of
+from referee.tournament.sequential import Comparing
+from referee.tournament.starts import drawn, match_seed
+from referee.tournament.stream import play_stream
+from referee.tournament.teams import team as read_team
+from referee.tournament.values import MatchTask, PlannedDuel
+from referee.tournament.worker import Terms
 from referee.wire.seeds import new_seed, secret_of
 
 if TYPE_CHECKING:
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat, Settings
     from referee.league.comparison_store import ComparisonStore
-    from referee.league.sequential import Compared
-    from referee.league.values import DuelResult, MatchRecord, MatchStart, Team
     from referee.match.play import MatchRequest
+    from referee.tournament.sequential import Compared
+    from referee.tournament.values import DuelResult, MatchRecord, MatchStart, Team
 
 MOST_DUELS = 1_000_000
 

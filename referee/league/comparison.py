@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from referee.games.game import Json, Seat
-    from referee.league.sequential import Compared, Decision
     from referee.match.play import MatchRequest
+    from referee.tournament.sequential import Compared, Decision
 
     Program = str | os.PathLike[str]
 

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.league.database import FILE
-from referee.league.keys import canonical
 from referee.league.store import Store
 from referee.replay.paths import make_folder
 from referee.support.csv_text import marked, written
 from referee.support.outputs import check_output, no_mark
+from referee.tournament.keys import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from referee.games.game import Json
-    from referee.league.values import MatchRecord, MatchTask, PlannedDuel, Team
+    from referee.tournament.values import MatchRecord, MatchTask, PlannedDuel, Team
 
 #: The list of a comparison's matches, beside their replays.
 MATCHES_FILE = "matches.csv"

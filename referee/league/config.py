@@ -10,13 +10,14 @@ from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.isolation.limits import IsolationValue, Limits
-from referee.league import schedule, starts, teams
-from referee.league.commitment import LEAGUE, Commitment, StartFamily, new_secret, root
-from referee.league.values import MatchStart, Team
+from referee.league import schedule
 from referee.match import settings_file
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.support.meant import near_one
 from referee.support.sections import Section
+from referee.tournament import starts, teams
+from referee.tournament.commitment import LEAGUE, Commitment, StartFamily, new_secret, root
+from referee.tournament.values import MatchStart, Team
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

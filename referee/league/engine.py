@@ -14,18 +14,18 @@ from referee.errors import BUSY, DISPUTED, SUPERVISOR, RefereeError
 from referee.isolation.machine import SHORTAGES
 from referee.league.disputes import Disputes
 from referee.league.repeats import Repeats
-from referee.league.results import stopped as not_played
-from referee.league.values import MOST_VOIDS
-from referee.league.worker import Completed, NotStarted, Void
 from referee.support.words import counted
+from referee.tournament.results import stopped as not_played
+from referee.tournament.values import MOST_VOIDS
+from referee.tournament.worker import Completed, NotStarted, Void
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
-    from referee.league.local import Finished, Pool
-    from referee.league.progress import ProgressListener
     from referee.league.store import Store
-    from referee.league.values import DuelResult, MatchRecord, MatchTask, PlannedDuel
+    from referee.tournament.local import Finished, Pool
+    from referee.tournament.progress import ProgressListener
+    from referee.tournament.values import DuelResult, MatchRecord, MatchTask, PlannedDuel
 
 #: How long the engine waits for the end of a match before it shows its progress again, in seconds.
 _TICK = 0.5

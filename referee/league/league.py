@@ -9,26 +9,27 @@ from typing import TYPE_CHECKING, NamedTuple
 from example_bots import BOTS
 from referee import games
 from referee.errors import UsageError
-from referee.league import address, commitment, config, keys, schedule, standings
+from referee.league import config, schedule, standings
 from referee.league.database import FILE
 from referee.league.engine import LeagueState, read_state
-from referee.league.results import comparisons, duel_result
 from referee.league.rows import StoreError, quoted
-from referee.league.starts import match_seed
 from referee.league.store import Store
-from referee.league.values import MatchTask
-from referee.league.worker import Terms
 from referee.replay.paths import make_folder
 from referee.support.words import counted
+from referee.tournament import address, commitment, keys
+from referee.tournament.results import comparisons, duel_result
+from referee.tournament.starts import match_seed
+from referee.tournament.values import MatchTask
+from referee.tournament.worker import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
     from pathlib import Path
 
     from referee.games.game import AnyGame, Json, Seat, Settings
-    from referee.league.ratings import Rating
     from referee.league.standings import StandingsRow
-    from referee.league.values import DuelResult, Fixture, MatchRecord, PlannedDuel, Team
+    from referee.tournament.ratings import Rating
+    from referee.tournament.values import DuelResult, Fixture, MatchRecord, PlannedDuel, Team
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
@@ -191,7 +192,7 @@ class OpenLeague:
 
     def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Standing]:
         """The standings with ratings."""
-        from referee.league.ratings import decided_places, intervals
+        from referee.tournament.ratings import decided_places, intervals
 
         all_comparisons = [comparison for result in results for comparison in comparisons(result)]
         rated = intervals(all_comparisons, self.schedule.plan.teams, seed=self.league.resampling_seed, resamples=resamples)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.league.values import MatchRecord, MatchTask, PlannedDuel
+    from referee.tournament.values import MatchRecord, MatchTask, PlannedDuel
 
 
 class Repeats:

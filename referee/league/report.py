@@ -7,8 +7,8 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.league.config import StartList
-from referee.league.progress import Pace
 from referee.league.standings import rule
+from referee.tournament.progress import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json
     from referee.league.league import OpenLeague, Standing
     from referee.league.schedule import BracketLine
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 #: Values of ``Progress.state``.
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"

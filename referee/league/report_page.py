@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.league.league import Standing
     from referee.league.report import DuelLine, ReportData
     from referee.league.schedule import BracketLine
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchRecord, MatchTask
 
 #: The sections of the page, with their names in its navigation.
 _SECTIONS = (

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
-from referee.league import commitment
 from referee.league.league import OpenLeague, first, open_league
-from referee.league.teams import changed
-from referee.league.teams import team as read_team
 from referee.support.packages import need_league
 from referee.support.words import counted, program
+from referee.tournament import commitment
+from referee.tournament.teams import changed
+from referee.tournament.teams import team as read_team
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import RefereeError
 from referee.league.database import PLANNED
-from referee.league.values import MatchRecord, MatchTask, Team
 from referee.support.escape import escape
+from referee.tournament.values import MatchRecord, MatchTask, Team
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

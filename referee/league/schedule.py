@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import UsageError
 from referee.league import swiss
 from referee.league.standings import table
-from referee.league.values import Fixture, PlannedDuel
+from referee.tournament.values import Fixture, PlannedDuel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from referee.league.values import DuelResult
+    from referee.tournament.values import DuelResult
 
 FORMATS = ("round-robin", "swiss", "elimination", "tables")
 

@@ -18,9 +18,7 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from referee.errors import RefereeError, UsageError
 from referee.league import database
-from referee.league.address import postgres, without_password
-from referee.league.claim import Claim, is_claimed, network_file_system
-from referee.league.database import DONE, FILE, PLANNED, STOPPED, VERSION, reason
+from referee.league.database import DONE, FILE, PLANNED, STOPPED, VERSION
 from referee.league.rows import (
     WRONG,
     ConnectionLost,
@@ -37,7 +35,10 @@ from referee.league.rows import (
     team_of,
     team_row,
 )
-from referee.league.values import PlannedDuel
+from referee.tournament.address import postgres, without_password
+from referee.tournament.claim import Claim, is_claimed, network_file_system
+from referee.tournament.database import is_full, reason, sqlite_file
+from referee.tournament.values import PlannedDuel
 from referee.version import __version__
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from referee.games.game import Json
-    from referee.league.values import MatchRecord, MatchTask, Team
+    from referee.tournament.values import MatchRecord, MatchTask, Team
 
 #: How many matches are read at once.
 _ROWS = 1000
@@ -120,7 +121,7 @@ class Store:
                     f"{quoted(folder)} is on a network file system ({kind}), where SQLite loses data. Name a local folder with --out, "
                     "or a PostgreSQL database with --database."
                 )
-            store = cls(database.sqlite_file(path, create=create), str(path))
+            store = cls(sqlite_file(path, create=create), str(path))
         else:
             store = cls(postgres(url), without_password(url))
         try:
@@ -415,7 +416,7 @@ class Store:
 
 
 def _kind(error: DBAPIError, where: str) -> type[StoreError]:
-    return ConnectionLost if error.connection_invalidated else DiskFull if database.is_full(error, where) else StoreError
+    return ConnectionLost if error.connection_invalidated else DiskFull if is_full(error, where) else StoreError
 
 
 def put_fact(connection: Connection, name: str, value: Json) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Seat
     from referee.league.report import DuelLine
-    from referee.league.values import MatchRecord
+    from referee.tournament.values import MatchRecord
 
 
 class TeamTally:

@@ -22,13 +22,13 @@ from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.store import REFUSED, Version
 from referee.errors import UsageError
-from referee.league.worker import Completed, Report
+from referee.tournament.worker import Completed, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.author.check.run import CheckRequest
-    from referee.league.values import MatchTask
+    from referee.tournament.values import MatchTask
 
 
 def run(arena: OpenArena, most: int | None, pool: PretendPool | None = None, *, until_decided: bool = False) -> PretendPool:

@@ -23,9 +23,9 @@ from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid, UsageError
 from referee.isolation import known_good, machine
 from referee.league.engine import MachineFailed
-from referee.league.values import MatchTask
-from referee.league.worker import Report, Void, replay_path
-from referee.league.workers import Workers
+from referee.tournament.values import MatchTask
+from referee.tournament.worker import Report, Void, replay_path
+from referee.tournament.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,7 +25,7 @@ from referee.arena.store import REFUSED, RatingPoint, Version
 from referee.arena.views import ArenaViews
 from referee.league.check import verify_league
 from referee.league.disputes import Disputes
-from referee.league.values import MatchTask
+from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from referee.league.values import MatchTask
-    from referee.league.worker import Report
+    from referee.tournament.values import MatchTask
+    from referee.tournament.worker import Report
 
 
 def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,15 +22,15 @@ from referee.arena.state import STRENGTHS, ArenaState
 from referee.arena.store import ACCEPTED, REFUSED, ArenaStore, Version
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
-from referee.league import ratings
-from referee.league.results import comparisons
-from referee.league.values import PairedComparison, Team
-from referee.league.worker import Completed, Report
+from referee.tournament import ratings
+from referee.tournament.results import comparisons
+from referee.tournament.values import PairedComparison, Team
+from referee.tournament.worker import Completed, Report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.league.values import MatchTask
+    from referee.tournament.values import MatchTask
 
 
 class DuelOutcome(NamedTuple):

@@ -22,8 +22,8 @@ from rubrics import HOMEWORK, RUBRIC, SEED
 from sandboxes import missing, need
 
 from referee.grading.rubric import commitment_of, example_submissions, load
-from referee.league.commitment import digest
 from referee.league.store import Store
+from referee.tournament.commitment import digest
 
 if TYPE_CHECKING:
     from collections.abc import Callable

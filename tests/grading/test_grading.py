@@ -22,14 +22,14 @@ from referee.grading.grading import OpenGrading, is_begun, open_grading
 from referee.grading.submissions import collect
 from referee.grading.values import MISSING, REFUSED, Submission
 from referee.league.engine import LeagueStopped
-from referee.league.local import Finished, LocalPool
-from referee.league.worker import Report, Void
+from referee.tournament.local import Finished, LocalPool
+from referee.tournament.worker import Report, Void
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.grading.values import Grades, Rubric
-    from referee.league.values import MatchTask
+    from referee.tournament.values import MatchTask
 
 RUBRIC = """
 name = "Homework"
@@ -314,7 +314,7 @@ def test_rerun_plays_one_student_again_with_equal_marks(tmp_path: Path) -> None:
 
 
 class Failing:
-    """A pool in which the matches of one student are void; implements ``league.local.Pool``."""
+    """A pool in which the matches of one student are void; implements ``tournament.local.Pool``."""
 
     def __init__(self, pool: LocalPool, student: str) -> None:
         self._pool = pool
@@ -387,8 +387,8 @@ from pathlib import Path
 from referee.grading import rubric as rubrics
 from referee.grading.grading import open_grading
 from referee.grading.values import Submission
-from referee.league.local import LocalPool
-from referee.league.progress import ProgressListener
+from referee.tournament.local import LocalPool
+from referee.tournament.progress import ProgressListener
 home, most = Path(sys.argv[1]), int(sys.argv[2])
 class Progress(ProgressListener):
     def finished(self, task, record):

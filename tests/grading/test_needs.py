@@ -10,9 +10,9 @@ from rubrics import STUDENT, load, match, table, trial
 from referee import games
 from referee.grading import marks, needs
 from referee.grading.rubric import commitment_of
-from referee.league.values import MatchTask, Team
-from referee.league.worker import Completed, Terms, Worker
 from referee.players.names import resolve
+from referee.tournament.values import MatchTask, Team
+from referee.tournament.worker import Completed, Terms, Worker
 
 if TYPE_CHECKING:
     from pathlib import Path

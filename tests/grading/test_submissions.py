@@ -16,8 +16,8 @@ from referee.errors import RefereeError, UsageError
 from referee.grading import submissions
 from referee.grading.submissions import collect, single
 from referee.grading.values import MISSING, OK, REFUSED, Submission
-from referee.league.teams import file_name
 from referee.players.names import resolve
+from referee.tournament.teams import file_name
 
 SEATS = ("hunter", "prey")
 

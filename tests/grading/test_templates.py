@@ -17,8 +17,8 @@ from referee.games.maze.state import Go
 from referee.grading import rubric, templates
 from referee.grading.grading import open_grading
 from referee.grading.values import Submission
-from referee.league.local import LocalPool
-from referee.league.progress import ProgressListener
+from referee.tournament.local import LocalPool
+from referee.tournament.progress import ProgressListener
 
 TOY = Path(__file__).parents[1] / "games" / "toy"
 

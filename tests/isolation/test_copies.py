@@ -21,8 +21,8 @@ from referee.isolation.launcher import Launcher
 from referee.isolation.names import own_prefix
 from referee.isolation.submission import Piece
 from referee.isolation.users import FIRST, LAST
-from referee.league.teams import file_hashes
 from referee.replay.events import Listener, StepTaken
+from referee.tournament.teams import file_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

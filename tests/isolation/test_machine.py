@@ -22,10 +22,11 @@ from referee.isolation import cgroups, diagnosis, known_good, machine
 from referee.isolation.building import forget
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, NONE, Limits, most_cpu_seconds
-from referee.league import config, league, local
+from referee.league import config, league
 from referee.league.engine import UNPLAYED
 from referee.players.names import resolve
 from referee.support.words import MIB
+from referee.tournament import local
 
 if TYPE_CHECKING:
     from referee.replay.events import MatchResult

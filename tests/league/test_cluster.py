@@ -16,20 +16,20 @@ from sandboxes import missing, need
 from referee.cli.league_output import ProgressPrinter
 from referee.errors import UsageError
 from referee.league import config
-from referee.league.cluster import ClusterPool
 from referee.league.engine import Engine, LeagueStopped
 from referee.league.league import begin
-from referee.league.local import LocalPool
+from referee.tournament.cluster import ClusterPool
+from referee.tournament.local import LocalPool
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from referee.league.cluster_worker import ClusterHost
     from referee.league.league import OpenLeague
-    from referee.league.local import Pool
-    from referee.league.values import MatchRecord, MatchTask
+    from referee.tournament.cluster_worker import ClusterHost
+    from referee.tournament.local import Pool
+    from referee.tournament.values import MatchRecord, MatchTask
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 

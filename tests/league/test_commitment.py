@@ -15,9 +15,10 @@ import rubrics
 from referee import games
 from referee.errors import UsageError
 from referee.grading.rubric import commitment_of
-from referee.league import commitment, config
-from referee.league.commitment import GRADING, LEAGUE, Commitment, StartFamily, committed_starts, is_guessable, new_secret
+from referee.league import config
 from referee.league.league import begin, open_league
+from referee.tournament import commitment
+from referee.tournament.commitment import GRADING, LEAGUE, Commitment, StartFamily, committed_starts, is_guessable, new_secret
 from referee.wire.seeds import secret_of
 
 if TYPE_CHECKING:

@@ -23,9 +23,9 @@ from referee.games.game import SettingsError
 from referee.league import compare
 from referee.league.compare import BotComparison, SequentialTest
 from referee.league.comparison_store import open_comparison, stored_seed
-from referee.league.worker import Completed, Report
 from referee.match.options import MatchOptions
 from referee.match.play import MatchRequest
+from referee.tournament.worker import Completed, Report
 from sdk import HunterBot
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from commands import Commands
 
-    from referee.league.sequential import Compared
-    from referee.league.values import MatchTask
+    from referee.tournament.sequential import Compared
+    from referee.tournament.values import MatchTask
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -15,12 +15,12 @@ from referee.errors import BUSY, DISPUTED, SUPERVISOR
 from referee.league.disputes import Dispute, blamed
 from referee.league.engine import Engine, MachineFailed
 from referee.league.league import open_league
-from referee.league.worker import Completed, Report, Void
+from referee.tournament.worker import Completed, Report, Void
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.league.values import MatchTask
+    from referee.tournament.values import MatchTask
 
 
 def disputes(text: str) -> list[Dispute]:

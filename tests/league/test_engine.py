@@ -10,15 +10,15 @@ from leagues import Notes, PretendPool, open_new, play, record
 from referee.errors import StartError
 from referee.league.engine import UNPLAYED, Engine, LeagueStopped, MachineFailed, Queue
 from referee.league.league import OpenLeague, open_league
-from referee.league.stream import play_stream
-from referee.league.values import MatchTask, PlannedDuel
-from referee.league.worker import Completed, NotStarted, Report, Void
+from referee.tournament.stream import play_stream
+from referee.tournament.values import MatchTask, PlannedDuel
+from referee.tournament.worker import Completed, NotStarted, Report, Void
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from referee.league.values import MatchRecord
+    from referee.tournament.values import MatchRecord
 
 
 def run(opened: OpenLeague, how: Callable[[MatchTask], Report] = play, slots: int = 3) -> tuple[PretendPool, Notes]:

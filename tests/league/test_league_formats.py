@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.league.league import OpenLeague
-    from referee.league.values import MatchTask
-    from referee.league.worker import Report
+    from referee.tournament.values import MatchTask
+    from referee.tournament.worker import Report
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -22,10 +22,10 @@ from commands import MARK
 from leagues import IDLE, write_league
 from sandboxes import command_of, need
 
-from referee.league.local import LocalPool
 from referee.league.store import Store
-from referee.league.values import MatchTask
-from referee.league.worker import Terms, Void
+from referee.tournament.local import LocalPool
+from referee.tournament.values import MatchTask
+from referee.tournament.worker import Terms, Void
 
 if TYPE_CHECKING:
     from collections.abc import Callable

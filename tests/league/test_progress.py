@@ -8,7 +8,7 @@ import pytest
 from leagues import open_new, record
 
 from referee.cli.league_output import ProgressPrinter
-from referee.league.progress import Pace
+from referee.tournament.progress import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -13,9 +13,9 @@ from league_results import all_tied, beats, by_strength, duel_count, played, res
 
 from referee.errors import UsageError
 from referee.league import schedule
-from referee.league.results import stopped
 from referee.league.schedule import FixturePlan, byes, check_tables, duels, known_fixtures, survived
-from referee.league.values import DuelResult, Fixture, PlannedDuel
+from referee.tournament.results import stopped
+from referee.tournament.values import DuelResult, Fixture, PlannedDuel
 
 
 def _names(count: int) -> tuple[str, ...]:

@@ -11,10 +11,10 @@ from league_results import beats, played, result, ties
 
 from referee.errors import UsageError
 from referee.league import schedule
-from referee.league.results import comparisons, stopped
 from referee.league.schedule import FixturePlan
 from referee.league.standings import StandingsRow, table
-from referee.league.values import DuelResult, PlannedDuel
+from referee.tournament.results import comparisons, stopped
+from referee.tournament.values import DuelResult, PlannedDuel
 
 
 def forfeited(number: int, teams: str, out: str, points: dict[str, float] | None = None) -> DuelResult:

@@ -12,12 +12,13 @@ from databases import PASSWORD, Postgres
 from leagues import Notes, PretendPool, play, record, write_league
 
 from referee.errors import UsageError
-from referee.league import address, config
+from referee.league import config
 from referee.league.engine import Engine
 from referee.league.league import begin, open_league
 from referee.league.rows import StoreError
 from referee.league.store import Store
-from referee.league.values import MatchTask, PlannedDuel, Team
+from referee.tournament import address
+from referee.tournament.values import MatchTask, PlannedDuel, Team
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -15,10 +15,10 @@ from referee import games
 from referee.arena import config as arenas
 from referee.grading import rubric
 from referee.league import config as leagues
-from referee.league import starts
 from referee.match import settings_file
 from referee.players import bot_toml
 from referee.support.plain_text import plain, toml
+from referee.tournament import starts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -1,0 +1,245 @@
+"""Many games of the same players: ``referee.play_many`` and ``referee play --games``."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import shutil
+from itertools import count
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from referee import api
+from referee import games as registry
+from referee.errors import PlayerError, UsageError
+from referee.isolation.limits import LIMITS, NONE
+from referee.match.play import MatchRequest, reserve_replay
+from referee.players.names import is_human, resolve
+from referee.replay.paths import SUFFIX, is_replay, make_folder
+from referee.support.outputs import check_output
+from referee.tournament.keys import match_key
+from referee.tournament.local import LocalPool, checked_slots
+from referee.tournament.starts import drawn, match_seed
+from referee.tournament.stream import play_stream
+from referee.tournament.teams import file_hashes
+from referee.tournament.values import MatchTask, Team
+from referee.tournament.worker import Terms, replay_path
+from referee.wire.seeds import new_seed, secret_of
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+
+    from referee.games.game import Json, Seat
+    from referee.isolation.bot import Bot
+    from referee.replay.events import MatchResult
+    from referee.tournament.values import MatchRecord, MatchStart
+
+    Progress = Callable[[int, int], None]
+
+#: The most games of one call.
+MOST_GAMES = 1_000_000
+
+
+class ManyGame(NamedTuple):
+    """One of many games. ``number`` counts from 0; ``start`` holds the settings that its start replaces.
+
+    The other fields mean what they mean in ``referee.Result``. ``seconds`` is the time used by each seat.
+    """
+
+    number: int
+    start: Mapping[str, Json]
+    seed: int
+    winner: Seat | None
+    reason: str
+    text: str
+    scores: Mapping[Seat, float | None]
+    steps: int
+    faults: Mapping[Seat, str]
+    seconds: Mapping[Seat, float]
+    replay: Path
+
+    def to_json(self) -> dict[str, Json]:
+        """The game as one JSON object."""
+        return {**self._asdict(), "replay": str(self.replay)}
+
+
+def play_many(
+    *players: api.Player,
+    games: int = 100,
+    slots: int | None = None,
+    game: str = registry.names()[0],
+    rules: str | None = None,
+    seed: int | None = None,
+    time: api.Time | None = None,
+    isolation: str = "auto",
+    out: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    **settings: Any,
+) -> Iterator[ManyGame]:
+    """Play many games of the same players on drawn starts with drawn seeds; the results come in schedule order.
+
+    ``games`` is how many, ``slots`` how many at once (None: as many as this machine has cores and memory for). ``seed`` decides all
+    starts and seeds. ``out`` is a folder for the replays. ``progress`` is called with the number of finished games and of all. Bot
+    classes play in this process, one game after another. The other options, and the errors, are those of ``referee.play``; they are
+    raised at once, before the first result is asked for.
+    """
+    request, lineup = api.request(
+        players, game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=api.path_text(out), draws_starts=True, **settings
+    )
+    if any(inspect.isclass(player) for player in players):
+        return _in_this_process(request, lineup, _checked_games(games), progress)
+    finished = count(1)
+
+    def tell(_: ManyGame) -> None:
+        if progress is not None:
+            progress(next(finished), games)
+
+    return many(request, {seat: str(player) for seat, player in lineup.items()}, games, slots, tell)
+
+
+def many(
+    request: MatchRequest,
+    players: Mapping[Seat, str],
+    games: int,
+    slots: int | None = None,
+    on_game: Callable[[ManyGame], None] = lambda _: None,
+) -> Generator[ManyGame, None, None]:
+    """Play many games as ``play_many`` does, from a request. ``on_game`` is called with each game at once, in the order in which they end."""
+    _checked_games(games)
+    home = str(Path.cwd())
+    teams: dict[Seat, Team] = {}
+    for seat, player in players.items():
+        if is_human(player):
+            raise PlayerError("A person plays one game at a time: referee play human runner")
+        bot = resolve(player, seat, request.game.info.name, request.settings)
+        teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, bot, request.options.isolation))
+    at_once = min(checked_slots(slots, request.options.limits), games)
+    return _many(request, teams, _drawn_games(request, games), at_once, on_game)
+
+
+def _files(seat: Seat, bot: Bot, isolation: str) -> dict[Seat, dict[str, str]]:
+    """Return the hashes of a player's files, with which its copies for sandboxes are compared."""
+    if isolation in (LIMITS, NONE):
+        return {}
+    try:
+        return {seat: file_hashes(bot)}
+    except PlayerError:
+        # If there is a sandbox, copying them fails with a better message.
+        return {}
+
+
+def _checked_games(games: int) -> int:
+    """Return the number of games. UsageError if there are too few or too many."""
+    if not 1 <= games <= MOST_GAMES:
+        raise UsageError(f"The number of games is {games:,}, but must be from 1 to {MOST_GAMES:,}.")
+    return games
+
+
+def _drawn_games(request: MatchRequest, games: int) -> list[tuple[MatchStart, int]]:
+    """Return the starts of all games, with their seeds."""
+    seed = new_seed() if request.seed is None else request.seed
+    starts = drawn(request.game, request.settings, secret_of(seed))
+    return [(start, match_seed(start)) for start, _ in zip(starts, range(games), strict=False)]
+
+
+def new_folder(request: MatchRequest, players: Sequence[str]) -> Path:
+    """A new folder for the replays: the one that was asked for, or one below matches/replays/."""
+    if request.out is not None:
+        folder = Path(request.out)
+        if folder.is_file():
+            raise UsageError(f"--out is {folder}, a file; many games need a folder.")
+        return folder
+    reserved = reserve_replay(None, players)
+    reserved.unlink()
+    return reserved.with_name(reserved.name.partition(".")[0])
+
+
+def _many(
+    request: MatchRequest,
+    teams: Mapping[Seat, Team],
+    schedule: Sequence[tuple[MatchStart, int]],
+    slots: int,
+    on_game: Callable[[ManyGame], None],
+) -> Generator[ManyGame, None, None]:
+    game = request.game
+    seats = {seat: f"{seat}" for seat in teams}
+    base = game.codec.settings_json(request.settings)
+    terms = Terms(game.info.name, request.settings.rules, request.options)
+    folder = new_folder(request, [team.players[seat] for seat, team in teams.items()])
+    for number in range(len(schedule)):
+        check_output(_replay_of(folder, number, len(schedule)), is_replay, request.inputs, force=request.force)
+    make_folder(folder)
+    parts = Path(mkdtemp(prefix=".games-", dir=folder))
+    tasks = []
+    for number, (start, seed) in enumerate(schedule):
+        settings = {**base, **start.settings}
+        key = match_key(game, request.settings.rules, teams, settings, seed, number)
+        tasks.append(MatchTask(key, number, 0, seats, settings, seed))
+    try:
+        with contextlib.closing(LocalPool(terms, teams, parts, slots)) as pool:
+            yield from _in_order(pool, tasks, [start for start, _ in schedule], parts, on_game)
+    finally:
+        shutil.rmtree(parts, ignore_errors=True)
+
+
+def _in_order(
+    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[MatchStart], parts: Path, on_game: Callable[[ManyGame], None]
+) -> Iterator[ManyGame]:
+    done: dict[int, ManyGame] = {}
+    order = iter(tasks)
+    first = next(order)
+    # Games that are far ahead of a slow one wait for it, so that memory doesn't grow.
+    stream = play_stream(pool, tasks, lambda task: task.duel < first.duel + 100 * pool.slots)
+    for task, record in stream:
+        done[task.duel] = _game(task, record, starts[task.duel], parts, len(tasks))
+        on_game(done[task.duel])
+        while first.duel in done:
+            yield done.pop(first.duel)
+            first = next(order, first)
+
+
+def _game(task: MatchTask, record: MatchRecord, start: MatchStart, parts: Path, games: int) -> ManyGame:
+    """A finished game; its replay leaves the folder ``parts`` and gets its number as its name."""
+    replay = _replay_of(parts.parent, task.duel, games)
+    replay_path(parts, task.key).replace(replay)
+    return _game_of(task.duel, start, task.seed, record, replay)
+
+
+def _replay_of(folder: Path, number: int, games: int) -> Path:
+    return folder / f"{number + 1:0{len(str(games))}}{SUFFIX}"
+
+
+def _in_this_process(request: MatchRequest, lineup: Mapping[Seat, api.Player], games: int, progress: Progress | None) -> Iterator[ManyGame]:
+    schedule = _drawn_games(request, games)
+    folder = new_folder(request, [getattr(player, "__name__", str(player)) for player in lineup.values()])
+    for number, (start, seed) in enumerate(schedule):
+        result = api.run(_one_of_many(request, folder, number, games, start, seed), lineup)
+        if progress is not None:
+            progress(number + 1, games)
+        yield _game_of(number, start, seed, result, result.replay)
+
+
+def _one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: MatchStart, seed: int) -> MatchRequest:
+    """Return the request of one game of many. Its replay is named after its number."""
+    codec = request.game.codec
+    settings = codec.settings(request.settings.rules, {**codec.settings_json(request.settings), **start.settings})
+    return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))
+
+
+def _game_of(number: int, start: MatchStart, seed: int, result: MatchResult | MatchRecord, replay: Path) -> ManyGame:
+    """Return a game that has ended, with its result and its replay."""
+    return ManyGame(
+        number,
+        start.settings,
+        seed,
+        result.winner,
+        result.reason,
+        result.text,
+        result.scores,
+        result.steps,
+        result.faults,
+        result.seconds,
+        replay,
+    )

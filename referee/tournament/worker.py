@@ -1,0 +1,234 @@
+"""Plays the matches of a league, one after another, in one process: a worker.
+
+A worker tests its sandbox once, and again whenever a match had to end its supervisor. All its matches share one supervisor, and those in a
+sandbox one copy of each program, until a match fails or may have left something. Its arguments are plain data, so that they can be sent to
+another machine.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import hashlib
+import os
+import platform
+import select
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee import games
+from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError, of_seat
+from referee.games.game import SettingsError
+from referee.isolation.choose import choose, variants_of
+from referee.isolation.file_names import from_home, published
+from referee.isolation.launcher import Launcher
+from referee.match.loop import Match
+from referee.match.options import MatchOptions
+from referee.match.play import reserve_replay
+from referee.match.spec import MatchSpec
+from referee.match.start import Start
+from referee.players.names import is_human, resolve
+from referee.replay.paths import SUFFIX
+from referee.tournament.teams import check_copy
+from referee.tournament.values import MatchRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping
+
+    from referee.games.game import Seat, Settings
+    from referee.isolation.bot import Bot
+    from referee.isolation.level import Isolation
+    from referee.replay.events import MatchResult
+    from referee.tournament.values import MatchTask, Team
+
+
+class Terms(NamedTuple):
+    """What all matches of a league have in common, as plain data."""
+
+    game: str
+    rules: str | None = None
+    options: MatchOptions = MatchOptions()
+
+
+class Completed(NamedTuple):
+    """A match that was played."""
+
+    record: MatchRecord
+
+
+class Void(NamedTuple):
+    """A match that was void: it counts for nobody. ``is_fatal``: no match can be played at present, for example because the disk is full.
+
+    ``reason`` is the code of ``MatchVoid``; ``teams`` are the teams whose bots the failure hit.
+    """
+
+    key: str
+    text: str
+    host: str
+    is_fatal: bool = False
+    reason: str = ""
+    teams: tuple[str, ...] = ()
+
+
+class NotStarted(NamedTuple):
+    """A team's program that could not be started."""
+
+    key: str
+    team: str
+    text: str
+
+
+Report = Completed | Void | NotStarted
+
+
+class Worker:
+    """Plays matches. ``teams`` are all teams by name; replays go into ``folder``, each named by its match's key."""
+
+    def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path) -> None:
+        self._terms = terms
+        self._game = games.get(terms.game)
+        self._teams = teams
+        self._folder = folder
+        self._host = platform.node()
+        self._isolations: dict[frozenset[str], Isolation] = {}
+        self._launcher = Launcher(self._check_copy)
+        self._bots: dict[tuple[str, Seat, str], Bot] = {}
+
+    def close(self) -> None:
+        """End the worker's supervisor, which removes the copies of programs."""
+        self._launcher.close()
+
+    def play(self, task: MatchTask) -> Report:
+        """Play one match. Errors of the teams and of the referee become reports."""
+        begun = time.monotonic()
+        try:
+            settings = self._game.codec.settings(self._terms.rules, dict(task.settings))
+            bots = {seat: self._bot(team, seat, settings) for seat, team in task.seats.items()}
+            return self._played(task, settings, bots, begun)
+        except (PlayerError, StartError) as error:
+            if error.seat is None:
+                return Void(task.key, str(error), self._host, is_fatal=True)
+            return NotStarted(task.key, task.seats[error.seat], str(error))
+        except SettingsError as error:
+            return Void(task.key, f"The settings of the match are refused: {error}", self._host, is_fatal=True)
+        except UsageError as error:
+            return Void(task.key, str(error), self._host, is_fatal=True)
+        except (ReplayUnwritten, CopyUnwritten) as error:
+            return Void(task.key, str(error), self._host, is_fatal=True)
+        except MatchVoid as error:
+            teams = tuple(task.seats[seat] for seat in error.seats)
+            return Void(task.key, str(error), self._host, reason=error.reason, teams=teams)
+        except RefereeError as error:
+            return Void(task.key, str(error), self._host)
+        except OSError as error:
+            text = f"{error.filename or 'a file'}: {error.strerror or error}"
+            return Void(task.key, text, self._host, is_fatal=error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
+
+    def _played(self, task: MatchTask, settings: Settings, bots: Mapping[Seat, Bot], begun: float) -> Report:
+        replay = replay_path(self._folder, task.key)
+        players = {seat: self._player(bot, task.seats[seat], task.blamed) for seat, bot in bots.items()}
+        isolation, start = self._proved(bots), Start.of(self._game, settings, task.seed)
+        reserve_replay(str(replay), tuple(task.seats.values()), tuple(players), force=True)
+        match = MatchSpec(self._game, settings, players, start, self._terms.options, replay)
+        result = Match(match, isolation=isolation, launcher=self._launcher).run()
+        return Completed(self._record(task, result, time.monotonic() - begun))
+
+    def _player(self, bot: Bot, team: str, blamed: Container[str]) -> Bot:
+        """The player of a team; the replay names the team, whatever its bot calls itself."""
+        bot = published(bot, str(Path.cwd()))
+        return bot._replace(name=team, about={**bot.about, "team": team}, is_blamed=team in blamed)
+
+    def _proved(self, bots: Mapping[Seat, Bot]) -> Isolation:
+        """The isolation for these bots, chosen and proved once for all whose sandboxes have the same variants."""
+        if not self._launcher.has_idle():
+            # The match before failed, or something of it may be left.
+            self._isolations.clear()
+        variants = frozenset(variants_of([*bots.values()]))
+        isolation = self._isolations.get(variants)
+        if isolation is None:
+            options = self._terms.options
+            isolation = self._isolations[variants] = choose(options.isolation, options.limits, [*bots.values()])
+        return isolation
+
+    def _bot(self, team: str, seat: Seat, settings: Settings) -> Bot:
+        """A team's bot for a seat, read once for all matches with the same settings."""
+        # The settings matter only where a dialect can't express them.
+        key = (team, seat, repr(settings) if ":" in self._teams[team].players[seat] else "")
+        if key not in self._bots:
+            home, player = self._teams[team].home, self._teams[team].players[seat]
+            with of_seat(seat), _inside(home):
+                if is_human(player):
+                    raise PlayerError(f"The team {team} is a person; in a league only programs play.")
+                self._bots[key] = published(resolve(from_home(player, home), seat, self._terms.game, settings), home)
+        return self._bots[key]
+
+    def _check_copy(self, bot: Bot, folder: str) -> None:
+        """Raise UsageError if a bot that was copied now is no longer that of its team."""
+        for (team, seat, _), each in self._bots.items():
+            if each.files == bot.files:
+                check_copy(self._teams[team], seat, bot, folder)
+
+    def _record(self, task: MatchTask, result: MatchResult, seconds: float) -> MatchRecord:
+        outcome, replay = result.outcome, result.replay
+        position = self._game.codec.view_text(result.state, None)
+        return MatchRecord(
+            key=task.key,
+            winner=outcome.winner,
+            reason=outcome.reason,
+            text=outcome.text,
+            scores=dict(outcome.scores),
+            steps=result.steps,
+            faults=result.faults,
+            fault_kinds={seat: fault.kind for seat, fault in result.failures.items()},
+            seconds={seat: round(used.used, 6) for seat, used in result.times.items()},
+            slowest={seat: round(used.longest, 6) for seat, used in result.times.items()},
+            replay=str(replay.relative_to(self._folder.parent)),
+            replay_hash=hashlib.sha256(replay.read_bytes()).hexdigest(),
+            wall_seconds=round(seconds, 6),
+            host=self._host,
+            position=hashlib.sha256(position.encode()).hexdigest()[:16],
+            ranks=None if outcome.ranks is None else dict(outcome.ranks),
+            started=result.started,
+            answers={seat: used.answers for seat, used in result.times.items()},
+            fault_steps=dict(result.fault_steps),
+        )
+
+
+@contextlib.contextmanager
+def _inside(folder: str) -> Iterator[None]:
+    """Be in a folder for a while; "" for the current one."""
+    if not folder:
+        yield
+        return
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+def replay_path(folder: Path, key: str) -> Path:
+    """Return the path of a match's replay. Replays are spread over some hundred folders, so that none grows too large."""
+    return folder / key[:2] / (key + SUFFIX)
+
+
+def end_with(parent: int) -> None:
+    """End this process at once when the process that started it is gone. Its supervisor then ends the match."""
+
+    def wait() -> None:
+        try:
+            fd = os.pidfd_open(parent)
+        except (OSError, AttributeError):
+            while os.getppid() == parent:
+                time.sleep(1.0)
+            os._exit(1)
+        waiting = select.poll()
+        waiting.register(fd, select.POLLIN)
+        while os.getppid() == parent:
+            waiting.poll(60_000)
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
