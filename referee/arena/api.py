@@ -28,11 +28,14 @@ from referee.errors import UsageError
 from referee.replay.paths import log_path
 from referee.support.files import open_regular
 from referee.support.times import moment
+from referee.support.words import cut
 from referee.wire.decode import requirement
 
 #: The most bytes of a log that are sent.
 _LOG_BYTES = 4 << 20
 _NUMBER = re.compile(r"[1-9]\d{0,11}", re.ASCII)
+#: The route of all addresses of the API that no other route has, and the characters of a method that are shown.
+_ANY, _SHOWN_METHOD = "/api/{path:path}", 20
 #: The cookie of a session.
 COOKIE = "arena"
 _CLOSE = {"Connection": "close"}
@@ -135,6 +138,7 @@ class Api:
         self._views = views
         self._versions = versions
         self._uploads = uploads
+        self._routes: Sequence[BaseRoute] = ()
 
     def router(self) -> APIRouter:
         """Return the routes of the API."""
@@ -162,14 +166,27 @@ class Api:
             statuses = () if body is None else (404, 408, 413)
             add(f"/staff/{name}", getattr(self, name), 403, 507, *statuses, method="POST", dependencies=[Depends(staff)])
         add("/staff/audit", self.audit, 403, dependencies=[Depends(staff)])
-        routes = tuple(made.routes)
+        self._routes = tuple(made.routes)
 
         def unknown(request: Request) -> None:
-            raise _unknown(request, (*routes, *request.app.routes))
+            raise self.unanswered(request)
 
         every = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
         made.add_api_route("/{path:path}", unknown, methods=every, include_in_schema=False)
         return made
+
+    def unanswered(self, request: Request) -> HTTPException:
+        """Return the refusal of a request that no route answers: 404, or 405 if the address answers other methods."""
+        is_api = request.url.path.startswith("/api/")
+        routes = [route for route in (*self._routes, *request.app.routes) if isinstance(route, Route) and route.path != _ANY]
+        matching = [
+            route for route in routes if route.path.startswith("/api/") == is_api and route.matches(request.scope)[0] is not Match.NONE
+        ]
+        able = sorted({method for route in matching for method in route.methods or ()})
+        if not able:
+            return HTTPException(404, "There is no such address; /api/openapi.json lists all.")
+        text = f"This address answers {' and '.join(able)}, not {cut(request.method, _SHOWN_METHOD)}."
+        return HTTPException(405, text, {"Allow": ", ".join(able)})
 
     def holder(self, request: HTTPConnection) -> Holder | None:
         """Return whose token a request has, in its header or in the cookie of a session. HTTPException 401 for a token that isn't valid."""
@@ -376,13 +393,3 @@ def _bytes(media: str) -> dict[str, Any]:
     """Return what describes an answer of bytes."""
     content = {media: {"schema": {"type": "string", "contentMediaType": media}}}
     return {"response_class": Response, "responses": {200: {"description": "The bytes.", "content": content}}}
-
-
-def _unknown(request: Request, routes: Sequence[BaseRoute]) -> HTTPException:
-    """Return the refusal of a request that no route answers."""
-    api = [route for route in routes if isinstance(route, Route) and route.path.startswith("/api/")]
-    methods = {method for route in api if route.matches(request.scope)[0] is not Match.NONE for method in route.methods or ()}
-    if not methods:
-        return HTTPException(404, "There is no such address; /api/openapi.json lists all.")
-    able = sorted(methods)
-    return HTTPException(405, f"This address answers {' and '.join(able)}, not {request.method}.", {"Allow": ", ".join(able)})

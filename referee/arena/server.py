@@ -75,6 +75,9 @@ class ArenaServer:
         self._versions.close()
 
     async def _refused(self, request: Request, error: HTTPException) -> Response:
+        if error.status_code == 405:
+            # The framework says it without a sentence, for methods that no route has.
+            error = self._api.unanswered(request)
         if request.url.path.startswith("/api/"):
             return JSONResponse({"error": error.detail}, error.status_code, error.headers)
         return await run_in_threadpool(self._pages.refused, request, error)

@@ -19,6 +19,7 @@ from sqlalchemy.exc import OperationalError
 from referee.errors import UsageError
 from referee.league import database, rows
 from referee.league.store import Store, duel_of, put_fact, stored_match
+from referee.support.words import listed
 from referee.tournament.database import required
 
 if TYPE_CHECKING:
@@ -325,8 +326,8 @@ def named(versions: Sequence[Version], team: str) -> list[Version]:
     """Return the versions of a team. UsageError if there is no such team."""
     mine = [version for version in versions if version.team == team]
     if not mine:
-        teams = ", ".join(dict.fromkeys(version.team for version in versions if version.is_active or not version.is_reference))
-        raise UsageError(f"The arena has no team {team}; there {f'are {teams}' if teams else 'is none yet'}.")
+        names = list(dict.fromkeys(version.team for version in versions if version.is_active or not version.is_reference))
+        raise UsageError(f"The arena has no team {team}; there {f'are {listed(names)}' if names else 'is none yet'}.")
     return mine
 
 

@@ -40,6 +40,8 @@ _SECONDS, _BYTES_A_SECOND = 30.0, 32 << 10
 #: The seconds of a day, and the errors of a disk that has no room.
 _DAY, FULL = 86_400.0, (errno.ENOSPC, errno.EDQUOT)
 _CLOSE = {"Connection": "close"}
+#: So many digits of the length of a body are read: more than any length that is allowed has.
+_MOST_DIGITS = 20
 #: The most uploads of one team that are read at the same time: each is a file on the disk until it has ended.
 _AT_ONCE = 2
 #: So many files of a request are counted before it is refused.
@@ -148,7 +150,13 @@ class Uploads:
 
 
 def bounded(request: Request, most: int = _MOST_OTHER, text: str = "The request is too large.") -> Request:
-    """Return a request whose body ends with HTTPException 413 after so many bytes, and with 408 if it comes too slowly."""
+    """Return a request whose body ends with HTTPException 413 after so many bytes, and with 408 if it comes too slowly.
+
+    HTTPException 413 at once if the request says that its body has more bytes.
+    """
+    length = request.headers.get("content-length", "")
+    if length.isascii() and length.isdigit() and int(length[:_MOST_DIGITS]) > most:
+        raise HTTPException(413, text, _CLOSE)
     begun, size = monotonic(), 0
 
     async def receive() -> Any:

@@ -28,6 +28,12 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}..."
 
 
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """Return the first names for a sentence, and how many more there are: "Ada, Bob and 3 more"."""
+    text = ", ".join(names[:most])
+    return text if len(names) <= most else f"{text} and {len(names) - most:,} more"
+
+
 def of_unit(count: float, unit: str) -> str:
     """A number with a unit that is named in the plural: "1 step", "2,000 points"."""
     return f"{count:,} {unit.removesuffix('s') if count == 1 else unit}"

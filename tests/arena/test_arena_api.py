@@ -27,6 +27,7 @@ from sqlalchemy.exc import OperationalError
 from referee.arena import intake, uploads
 from referee.arena.checking import Checker
 from referee.arena.season_store import CHECKING
+from referee.arena.store import REFUSED, Version
 from referee.replay.reader import verify
 from referee.support.times import moment
 
@@ -229,9 +230,10 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
         (lambda run: run.ask("/api/staff/disqualify", STAFF, b"", JSON, "POST"), 422, "The request is missing."),
         (lambda run: run.post("/api/staff/disqualify", {"team": ""}, STAFF), 422, "team must have at least 1 character."),
         (lambda run: run.ask("/api/nothing", method="PUT"), 404, "There is no such address"),
+        (lambda run: run.ask("/api/nothing", method="BREW"), 404, "There is no such address"),
         *(
             (lambda run, method=method, path=path: run.ask(path, method=method), 405, f"This address answers {able}, not {method}.")
-            for method in ("PUT", "DELETE", "TRACE")
+            for method in ("PUT", "DELETE", "TRACE", "BREW")
             for path, able in (
                 ("/api/arena", "GET and HEAD"),
                 ("/api/teams/Ada", "GET and HEAD"),
@@ -302,6 +304,20 @@ def test_a_file_that_is_too_large_is_refused_while_it_comes(tmp_path: Path) -> N
         assert asyncio.run(asking()) == 413
         assert len(sent) <= 6
         assert not list((tmp_path / "arena").glob("handed-in/*"))
+
+
+def test_a_body_that_is_announced_as_too_large_is_refused_before_it_comes(running: Season) -> None:
+    for path, token, size in (("/api/submissions", ADA, 30 << 20), ("/api/staff/disqualify", STAFF, 1 << 20), ("/submit", ADA, 10**30)):
+        headers = {"authorization": f"Bearer {token}", "content-length": f"{size}", **FORM}
+        status, _, _ = asyncio.run(asked(running.app, path, body=None, headers=headers))
+        assert status == 413, path
+
+
+def test_matches_against_a_team_that_there_is_not_name_a_few_teams(running: Season) -> None:
+    for number in range(8):
+        running.store.put_version(Version("", f"T{number}", 0, f"{number}", REFUSED), None)
+    answer = running.ask("/api/matches?team=R0&opponent=Cy")
+    assert (answer.status, answer.json["error"]) == (422, "The arena has no team Cy; there are R0, T0, T1, T2, T3 and 4 more.")
 
 
 def test_a_slow_hand_in_is_given_up(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -285,6 +285,7 @@ def test_matches_of_a_team_are_shown_by_opponent(running: Season) -> None:
     assert running.ask(f"/watch/{match['id']}/").status == 200
     assert running.ask(f"/watch/{match['id']}/log?seat=hunter").body == b""
     assert running.ask(f"/watch/{match['id']}/files", None, b"x").status == 405
+    assert "This address answers GET and HEAD, not BREW." in running.ask("/", method="BREW").body.decode()
 
 
 def test_no_page_shows_a_time_as_files_have_it(running: Season) -> None:
