@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from threadpoolctl import threadpool_limits
 
 from referee.league.engine import Engine, MachineFailed
-from referee.league.rows import ConnectionLost
+from referee.tournament.transactions import ConnectionLost
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sqlalchemy import Column, Float, Index, Integer, MetaData, Table, Text, func, insert, select, update
 
 from referee.arena.store import ArenaStore
-from referee.league import rows
 from referee.tournament.database import required
+from referee.tournament.transactions import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -118,7 +118,7 @@ class SeasonStore(ArenaStore):
 
     def put_submission(self, team: str, note: str, file: str) -> TeamSubmission:
         """Store what a team has handed in; it is queued."""
-        stored_note, now = rows.storable(note), time.time()
+        stored_note, now = storable(note), time.time()
         facts = {"team": team, "note": stored_note, "file": file, "status": QUEUED, "report": "{}", "time": now}
         with self._write() as connection:
             number = connection.execute(insert(_submissions).values(**facts).returning(_submissions.c.number)).scalar_one()

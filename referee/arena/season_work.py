@@ -25,10 +25,10 @@ from referee.errors import MatchVoid, RefereeError, UsageError
 from referee.isolation import known_good
 from referee.isolation.choose import choose
 from referee.league.engine import MachineFailed
-from referee.league.rows import StoreError
 from referee.support.escape import message
 from referee.support.processes import give_way, start_module
 from referee.tournament.progress import ProgressListener
+from referee.tournament.transactions import StoreError
 from referee.tournament.worker import end_with
 from referee.tournament.workers import Workers, open_pool
 

@@ -17,8 +17,8 @@ from referee.arena.site import ArenaPages
 from referee.arena.uploads import Uploads, full
 from referee.arena.views import ArenaViews
 from referee.errors import RefereeError
-from referee.league.rows import DiskFull, StoreError
 from referee.pages.security import SecurityMiddleware
+from referee.tournament.transactions import DiskFull, StoreError
 from referee.version import __version__
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from referee.league.rows import StoreError, quoted
 from referee.tournament.results import comparisons
+from referee.tournament.transactions import StoreError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -21,6 +21,7 @@ from referee.league import database, rows
 from referee.league.store import Store, duel_of, put_fact, stored_match
 from referee.support.words import listed
 from referee.tournament.database import required
+from referee.tournament.transactions import storable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -268,7 +269,7 @@ class ArenaStore(Store):
             stored = version._replace(number=number, name=version_name(version.team, number), first_duel=duels)
             stored = stored._replace(submitted=version.submitted or time.time())
             connection.execute(_versions.delete().where(_versions.c.name == stored.name))
-            facts = {**stored._asdict(), "report": json.dumps(stored.report), "note": rows.storable(stored.note)}
+            facts = {**stored._asdict(), "report": json.dumps(stored.report), "note": storable(stored.note)}
             facts |= {"is_reference": int(stored.is_reference), "is_active": 0}
             connection.execute(insert(_versions).values(**facts))
             if team is not None:

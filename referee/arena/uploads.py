@@ -21,9 +21,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from referee.arena.api_models import LONGEST_NOTE
-from referee.league.rows import DiskFull
 from referee.support.times import shown_time
 from referee.support.words import counted
+from referee.tournament.transactions import DiskFull
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

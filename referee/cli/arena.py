@@ -222,8 +222,8 @@ def final(
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
     with opened_arena(folder) as opened:
         from referee.arena.final import begin_final
-        from referee.league.rows import StoreError
         from referee.tournament.commitment import announcement, digest, private_file
+        from referee.tournament.transactions import StoreError
 
         begun, committed = begin_final(opened, out, kind, starts), private_file(out)
         if count := opened.store.waiting():
@@ -256,7 +256,7 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
     """Play until enough is played. When a version is added meanwhile, go on with other workers, which know it."""
     from referee.arena.engine import ArenaEngine
     from referee.league.engine import LeagueStopped
-    from referee.league.rows import StoreError
+    from referee.tournament.transactions import StoreError
 
     if len(opened.schedule.playing()) < 2:
         raise UsageError(f"An arena needs two versions that play. Add one: {program()} arena add {opened.folder} BOT --team NAME")

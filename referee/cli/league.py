@@ -274,7 +274,7 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
     from referee.league.engine import Engine, LeagueStopped
     from referee.league.league import first
     from referee.league.resume import again
-    from referee.league.rows import StoreError
+    from referee.tournament.transactions import StoreError
 
     try:
         say(

@@ -12,13 +12,13 @@ from referee.errors import UsageError
 from referee.league import config, schedule, standings
 from referee.league.database import FILE
 from referee.league.engine import LeagueState, read_state
-from referee.league.rows import StoreError, quoted
 from referee.league.store import Store
 from referee.replay.paths import make_folder
 from referee.support.words import counted
 from referee.tournament import address, commitment, keys
 from referee.tournament.results import comparisons, duel_result
 from referee.tournament.starts import match_seed
+from referee.tournament.transactions import StoreError, quoted
 from referee.tournament.values import MatchTask
 from referee.tournament.worker import Terms
 

@@ -6,34 +6,14 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from referee.errors import RefereeError
 from referee.league.database import PLANNED
-from referee.support.escape import escape
+from referee.tournament.transactions import WRONG, StoreError, quoted
 from referee.tournament.values import MatchRecord, MatchTask, Team
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from referee.games.game import Json
-
-#: The most characters that are kept of a sentence with characters that must be escaped.
-_LONGEST = 2000
-#: What reading a row with wrong contents raises.
-WRONG = (ValueError, TypeError, KeyError, AttributeError)
-
-
-class StoreError(RefereeError):
-    """The store can't be read or written."""
-
-    exit_code = 4
-
-
-class DiskFull(StoreError):
-    """The disk has no room for what is to be written."""
-
-
-class ConnectionLost(StoreError):
-    """The database ended the connection, as a restart of its server does. Whether the last write was done is not known."""
 
 
 def result_text(record: MatchRecord) -> str:
@@ -118,13 +98,3 @@ def team_row(team: Team) -> dict[str, Json]:
     """Return the row of a team, without its position and its forfeit."""
     # A folder's name may hold what is no UTF-8, which no database stores as text.
     return {**team._asdict(), "players": json.dumps(dict(team.players)), "home": json.dumps(team.home), "files": json.dumps(team.files)}
-
-
-def storable(text: str) -> str:
-    """Text as a database takes it: PostgreSQL stores no NUL, and neither database a lone surrogate."""
-    return text if text.isprintable() else escape(text, _LONGEST)
-
-
-def quoted(path: object) -> str:
-    """Return a path or a text for a sentence, escaped and cut."""
-    return escape(str(path), 200)

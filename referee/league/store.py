@@ -19,25 +19,11 @@ from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 from referee.errors import RefereeError, UsageError
 from referee.league import database
 from referee.league.database import DONE, FILE, PLANNED, STOPPED, VERSION
-from referee.league.rows import (
-    WRONG,
-    ConnectionLost,
-    DiskFull,
-    StoreError,
-    essence,
-    names,
-    planned,
-    quoted,
-    record_of,
-    result_text,
-    storable,
-    task_of,
-    team_of,
-    team_row,
-)
+from referee.league.rows import essence, names, planned, record_of, result_text, task_of, team_of, team_row
 from referee.tournament.address import postgres, without_password
 from referee.tournament.claim import Claim, is_claimed, network_file_system
 from referee.tournament.database import is_full, reason, sqlite_file
+from referee.tournament.transactions import WRONG, ConnectionLost, DiskFull, StoreError, quoted, storable
 from referee.tournament.values import PlannedDuel
 from referee.version import __version__
 

@@ -23,8 +23,8 @@ from referee.arena.arena import open_arena
 from referee.arena.season_store import SeasonStore
 from referee.arena.store import REFUSED
 from referee.cli.arena import final
-from referee.league.rows import StoreError
 from referee.replay.reader import read_head, read_lines
+from referee.tournament.transactions import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -15,9 +15,9 @@ from referee.errors import UsageError
 from referee.league import config
 from referee.league.engine import Engine
 from referee.league.league import begin, open_league
-from referee.league.rows import StoreError
 from referee.league.store import Store
 from referee.tournament import address
+from referee.tournament.transactions import StoreError
 from referee.tournament.values import MatchTask, PlannedDuel, Team
 
 if TYPE_CHECKING:

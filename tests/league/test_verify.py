@@ -16,8 +16,8 @@ from leagues import IDLE, write_league
 
 from referee.league.check import LeagueReport, verify_league
 from referee.league.league import open_league
-from referee.league.rows import StoreError
 from referee.players.languages import named
+from referee.tournament.transactions import StoreError
 
 if TYPE_CHECKING:
     import subprocess

@@ -1,0 +1,200 @@
+"""Reading and writing a database of many matches, in SQLite or PostgreSQL: transactions, and errors as sentences.
+
+All that is written within one ``Database.write`` is one transaction, also by functions that call ``write`` themselves: a killed process leaves
+all of it or nothing. Only one process writes at a time, from the beginning of the transaction on, so what is read in it stays true to its end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from time import sleep
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sqlalchemy import text
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from referee.errors import RefereeError, UsageError
+from referee.support.escape import escape
+from referee.tournament.address import postgres, without_password
+from referee.tournament.claim import Claim, is_claimed, network_file_system
+from referee.tournament.database import is_full, reason, sqlite_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from sqlalchemy import Select, Table
+    from sqlalchemy.engine import Connection, Engine, Row
+    from typing_extensions import Self
+
+    from referee.games.game import Json
+
+#: What reading a row with wrong contents raises.
+WRONG = (ValueError, TypeError, KeyError, AttributeError)
+#: How many rows are read at once.
+_ROWS = 1000
+#: How long a process with a claim waits for a database that doesn't answer, and how long between two tries, in seconds.
+_PATIENCE, _PAUSE = 600.0, 0.2
+#: The most characters that are kept of a sentence with characters that must be escaped.
+_LONGEST = 2000
+
+_Read = TypeVar("_Read")
+
+
+class StoreError(RefereeError):
+    """The store can't be read or written."""
+
+    exit_code = 4
+
+
+class DiskFull(StoreError):
+    """The disk has no room for what is to be written."""
+
+
+class ConnectionLost(StoreError):
+    """The database ended the connection, as a restart of its server does. Whether the last write was done is not known."""
+
+
+class Database:
+    """An open database. ``close`` it, or use it as a context manager. Its errors are raised as StoreError with a sentence.
+
+    Several threads may use it.
+    """
+
+    def __init__(self, engine: Engine, where: str) -> None:
+        self._engine = engine
+        #: The file, or the address without its password.
+        self.where = where
+        self._claim: Claim | None = None
+        #: The transaction of each thread, as the attribute ``connection``.
+        self._open = threading.local()
+
+    @classmethod
+    def open(cls, path: Path, url: str | None = None, *, create: bool = False) -> Self:
+        """Open a SQLite file, or the PostgreSQL database of a URL. UsageError if that can't be used; a file must exist unless it may ``create`` it."""
+        if url is not None:
+            return cls(postgres(url), without_password(url))
+        if (kind := network_file_system(path.parent)) is not None:
+            raise UsageError(
+                f"{quoted(path.parent)} is on a network file system ({kind}), where SQLite loses data. Name a local folder with --out, "
+                "or a PostgreSQL database with --database."
+            )
+        return cls(sqlite_file(path, create=create), str(path))
+
+    @property
+    def is_sqlite(self) -> bool:
+        """True for a SQLite file."""
+        return self._engine.dialect.name == "sqlite"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+    def claim(self) -> Claim:
+        """Claim the store for this process, which then waits for a server that is restarted. UsageError if another process plays it."""
+        self._claim = Claim(self._engine, self.where)
+        return self._claim
+
+    def keep_claim(self) -> None:
+        """Claim the store again after a restart of the database's server. UsageError if another process was faster."""
+        if self._claim is not None:
+            self._connected().close()
+            self._claim.renew(self._engine, self.where)
+
+    def is_claimed(self) -> bool:
+        """True if a process plays the store now."""
+        return is_claimed(self._engine, self.where)
+
+    def _connected(self) -> Connection:
+        """Return a connection for one use."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                return self._engine.connect()
+            except OperationalError:
+                if self._claim is None or self.is_sqlite or time.monotonic() > until:
+                    raise
+            sleep(_PAUSE)
+
+    @contextlib.contextmanager
+    def write(self) -> Iterator[Connection]:
+        """Begin a transaction, or take part in the one that this thread has begun. Another process that writes waits for its end."""
+        outer: Connection | None = getattr(self._open, "connection", None)
+        if outer is not None:
+            yield outer
+            return
+        with self._errors("written"), self._connected() as connection, connection.begin():
+            # Else a transaction that reads first would fail if another process wrote in between.
+            begin = "begin immediate" if self.is_sqlite else "select pg_advisory_xact_lock(hashtext(current_schema() || '.write'))"
+            connection.execute(text(begin))
+            self._open.connection = connection
+            try:
+                yield connection
+            finally:
+                self._open.connection = None
+
+    @contextlib.contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection for reading; within a transaction of this thread, that of the transaction."""
+        outer: Connection | None = getattr(self._open, "connection", None)
+        if outer is not None:
+            yield outer
+            return
+        with self._errors("read"), self._connected() as connection:
+            # PostgreSQL needs no transaction for a statement alone: to begin and end one are two more requests.
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    @contextlib.contextmanager
+    def _errors(self, done: str) -> Iterator[None]:
+        """Raise errors as StoreError; ``done`` is what could not be done to the store."""
+        try:
+            yield
+        except DBAPIError as error:
+            kind = ConnectionLost if error.connection_invalidated else DiskFull if is_full(error, self.where) else StoreError
+            raise kind(f"The store {quoted(self.where)} can't be {done}: {reason(error, self.where)}.") from None
+        except WRONG as error:
+            raise StoreError(
+                f"The store {quoted(self.where)} is damaged: one of its rows can't be read ({quoted(error)}). Restore the file from a copy."
+            ) from None
+
+    def all(self, query: Select[Any], read: Callable[[Row[Any]], _Read]) -> list[_Read]:
+        """Return what ``read`` makes of the rows that a query finds. Raises StoreError also where it finds a row damaged."""
+        with self.read() as connection, self._errors("read"):
+            return [read(row) for row in connection.execute(query).all()]
+
+    def batches(self, query: Select[Any], read: Callable[[Row[Any]], _Read], most: int = _ROWS) -> Iterator[list[_Read]]:
+        """Yield what ``read`` makes of the rows that a query finds, ``most`` at once: a store may hold more than memory does.
+
+        Raises StoreError also where ``read`` finds a row damaged.
+        """
+        with self._errors("read"), self._connected() as connection:
+            result = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
+            while rows := result.fetchmany(most):
+                yield [read(row) for row in rows]
+
+    def put_new(self, rows_by_table: Mapping[Table, Sequence[Mapping[str, Json]]]) -> None:
+        """Store rows of some tables in one transaction. Those that are there already stay as they are."""
+        dialect = sqlite if self.is_sqlite else postgresql
+        with self.write() as connection:
+            for table, rows in rows_by_table.items():
+                if rows:
+                    connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
+
+
+def storable(value: str) -> str:
+    """Return a text as a database takes it: PostgreSQL stores no NUL, and neither database a lone surrogate."""
+    return value if value.isprintable() else escape(value, _LONGEST)
+
+
+def quoted(value: object) -> str:
+    """Return a path or a text for a sentence, escaped and cut."""
+    return escape(str(value), 200)
