@@ -40,7 +40,7 @@ from referee.isolation import delays
 from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, CPU, FAIR, WALL, TimeControl, RunOptions
-from referee.match.loop import Match
+from referee.match.match import Match
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.cores import Cores

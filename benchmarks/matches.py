@@ -20,7 +20,7 @@ from referee.isolation.level import Isolation
 from referee.isolation.bot import Bot
 from referee.match.options import MatchOptions, FAIR, TimeControl, RunOptions
 from referee.replay.events import Listener, MatchBegun, StepTaken
-from referee.match.loop import Match
+from referee.match.match import Match
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.isolation.plan import environment

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from referee import games
 from referee.errors import PlayerError, UsageError
 from referee.isolation.file_names import published
-from referee.match.loop import Match
+from referee.match.match import Match
 from referee.match.options import MatchOptions, TimeControl, checked
 from referee.match.play import MatchRequest, continued, settings_of
 from referee.match.start import Start, lineup, options_of, split

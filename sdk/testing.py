@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, overload
 
 from referee import games
 from referee.games.outcome import MalformedMove
-from referee.match import judgement
-from referee.match.loop import Match
+from referee.match import judge
+from referee.match.match import Match
 from referee.match.options import MatchOptions, TimeControl
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
@@ -180,7 +180,7 @@ def answer(
     assert line is not None, "a question has an answer"
     read = decode.move(line.rstrip(b"\n"), turn)
     if isinstance(read, decode.Problem):
-        raise MalformedMove(judgement.malformed(seat, read, line, turn).text)
+        raise MalformedMove(judge.malformed(seat, read, line, turn).text)
     return Answer(room.codec.parse(position, seat, read.move), read.say, read.draw or ())
 
 

@@ -69,7 +69,7 @@ _IMPORTED = (
     "referee.tournament.roles",
     "referee.tournament.sequential",
     "referee.league.store",
-    "referee.match.loop",
+    "referee.match.match",
     "referee.pages.render",
     "referee.players.names",
     "referee.replay.analysis_report",

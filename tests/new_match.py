@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation.level import Isolation
-from referee.match.loop import Match
+from referee.match.match import Match
 from referee.match.options import MatchOptions, RunOptions, TimeControl
 from referee.match.spec import MatchSpec
 from referee.match.start import Start

@@ -14,7 +14,7 @@ from referee import games
 from referee.errors import MatchVoid
 from referee.isolation.launcher import Launcher
 from referee.isolation.limits import Limits
-from referee.match.loop import Match
+from referee.match.match import Match
 from referee.match.options import MatchOptions, TimeControl
 from referee.match.play import MatchRequest
 from referee.players.names import resolve

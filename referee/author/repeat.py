@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import ReplayError, UsageError
 from referee.isolation.log import Log
-from referee.match.collector import MoveCollector
-from referee.match.greeting import greet, pause
+from referee.match.asking import Asker
 from referee.match.options import TimeControl
 from referee.players.clock import Clock, LongWait
 from referee.players.exchange import GRACE, Exchange
@@ -53,13 +52,11 @@ class Repeat:
         self._wait = LongWait(patience, "that it has here")
         self._log = log or Log(None, isolation.limits.stderr_bytes)
         host = host_of(player, seat.seat)
-        self._hosts = {} if host is None else {seat.seat: host}
+        hosts = {} if host is None else {seat.seat: host}
         excuses = seat.replay.head.get("on_malformed") == "pass"
         self._exchange = Exchange({seat.seat: player}, isolation, {seat.seat: self._log}, drops_early=excuses)
         self._clocks = {seat.seat: Clock(self._control, wait=self._wait)}
-        self._collector = MoveCollector(
-            seat.game, self._clocks, self._hosts, self._exchange, people=frozenset(), excuses=excuses, remarks_bytes=_UNLIMITED
-        )
+        self._asker = Asker(seat.game, self._clocks, hosts, self._exchange, excuses=excuses, remarks_bytes=_UNLIMITED)
 
     def __enter__(self) -> Self:
         return self
@@ -77,15 +74,15 @@ class Repeat:
         self._exchange.open()
         state = start_of(game, self._seat.settings, self._seat.replay.head)
         clock = Clock(self._control.replace(startup=startup))
-        name = greet(self._exchange, self._hosts, game, state, {seat: (line, clock)})[seat]
+        name = self._asker.greet(state, {seat: (line, clock)}, {})[seat]
         return ComparedAnswer.of_fault(name) if isinstance(name, Fault) else None
 
     def ask(self, question: RepeatQuestion) -> RepeatedAnswer | None:
         """Ask a question, with the time that the bot had left in the match. Return None for a question that only a dialect asks."""
         seat = self._seat.seat
         self._clocks[seat] = Clock(self._control, wait=self._wait, bank=question.bank, answers=self._clocks[seat].answers)
-        self._collector.replace_notices(seat, question.notices)
-        answers = self._collector.ask(question.turn, question.state, [seat] if question.is_move else [])
+        self._asker.replace_notices(seat, question.notices)
+        answers = self._asker.ask(question.turn, question.state, [seat] if question.is_move else [])
         self._exchange.drain()
         if not question.is_move:
             return None
@@ -94,8 +91,7 @@ class Repeat:
 
     def dismiss(self, line: bytes, grace: float = GRACE) -> None:
         """Send the bot its last message, and give it ``grace`` seconds to exit."""
-        pause(self._hosts)
-        self._exchange.dismiss({self._seat.seat: line}, grace)
+        self._asker.dismiss({self._seat.seat: line}, grace)
 
 
 def program_of(player: str, recorded: RecordedSeat) -> Bot:

@@ -55,7 +55,7 @@ def run_match(
     # The loop and the sandbox are a fifth of the start of other commands.
     from referee.isolation.building import tell_builds
     from referee.isolation.supervision import start_early
-    from referee.match.loop import Match
+    from referee.match.match import Match
 
     tell_builds(announce_build if not quiet else lambda _: None)
     game, settings = request.game, request.settings

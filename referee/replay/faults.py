@@ -58,7 +58,7 @@ FaultCode = FailureReason | LineReason | Literal["bad-line", "bad-move", "illega
 
 
 class Failure(NamedTuple):
-    """Why a player gave no answer, as players/io reports it; ``match.judgement`` makes it a fault.
+    """Why a player gave no answer, as players/io reports it; ``match.judge`` makes it a fault.
 
     ``line`` is what the player wrote, ``number`` the number of that line, ``words`` the player's own text about its end, such as its
     exception. ``detail`` holds facts, as in a fault.

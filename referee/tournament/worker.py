@@ -24,7 +24,7 @@ from referee.games.game import SettingsError
 from referee.isolation.choose import choose, variants_of
 from referee.isolation.file_names import from_home, published
 from referee.isolation.launcher import Launcher
-from referee.match.loop import Match
+from referee.match.match import Match
 from referee.match.options import MatchOptions
 from referee.match.play import reserve_replay
 from referee.match.spec import MatchSpec

@@ -166,7 +166,7 @@ def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Isolation, 
             os.kill(self.bots["prey"].process.pid, signal.SIGKILL)
         return ask(self, seat, data, clock)
 
-    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": killing}))
+    monkeypatch.setattr("referee.match.match.Exchange", type("Watched", (Exchange,), {"ask": killing}))
     # The bot may answer until the kernel has ended it, but it leaves before the match does.
     with pytest.raises(MatchVoid, match=r"The sandbox of the prey .* failed"):
         intrude(INTRUDERS / "daemon.py", planted, best, steps=1_000)

@@ -68,7 +68,7 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(
         return reply
 
     monkeypatch.setattr(SandboxedProcess, "stand_still", standing)
-    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": asking}))
+    monkeypatch.setattr("referee.match.match.Exchange", type("Watched", (Exchange,), {"ask": asking}))
     options = UNHURRIED._replace(time=PATIENT.replace(kind=kind))
     played = intrude(INTRUDERS / "works_in_the_kernel.py", planted, best, options=options, hunter=str(thinker), steps=12)
     assert not played.result.faults

@@ -242,7 +242,7 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
             thought.append(reply.other)
         return reply
 
-    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": watched}))
+    monkeypatch.setattr("referee.match.match.Exchange", type("Watched", (Exchange,), {"ask": watched}))
     for name in ("continues_itself", "hog_of_40"):
         burnt.clear()
         thought.clear()
@@ -292,7 +292,7 @@ def _play_on_cores_of_their_own(planted: Planted, monkeypatch: pytest.MonkeyPatc
             places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.process.pids())
         return ask(self, seat, data, clock)
 
-    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": watched}))
+    monkeypatch.setattr("referee.match.match.Exchange", type("Watched", (Exchange,), {"ask": watched}))
     played = intrude(INTRUDERS / "hog_of_40.py", planted, isolation, steps=6)
     assert not played.result.faults
     assert "each bot has a core of its own" in played.result.notes[0]

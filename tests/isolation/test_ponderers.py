@@ -119,7 +119,7 @@ def turns_against(
         last = after
         return reply
 
-    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": asking}))
+    monkeypatch.setattr("referee.match.match.Exchange", type("Watched", (Exchange,), {"ask": asking}))
     options = UNHURRIED._replace(time=PATIENT.replace(kind=kind))
     played = intrude(bot, planted, isolation, options=options, hunter=str(thinker), steps=steps)
     assert not played.result.faults

@@ -396,7 +396,7 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
         return ask(self, seat, data, clock)
 
     monkeypatch.setattr(os, "read", read)
-    monkeypatch.setattr("referee.match.loop.Exchange", type("Watched", (Exchange,), {"ask": asking}))
+    monkeypatch.setattr("referee.match.match.Exchange", type("Watched", (Exchange,), {"ask": asking}))
     result = play_match("straight", "still", max_steps=10)
     assert len(refused) == 2
     assert not result.faults

@@ -275,7 +275,7 @@ def test_a_client_of_the_architect_can_read_its_role_and_the_last_line_alone(is_
             with contextlib.suppress(BlockingIOError):
                 heard[seat].append(theirs.recv(65_536, socket.MSG_DONTWAIT))
 
-    monkeypatch.setattr("referee.match.greeting.sleep", read)
+    monkeypatch.setattr("referee.match.asking.sleep", read)
     lineup: dict[str, Player] = {}
     for seat, (ours, theirs) in pairs.items():
         # All answers are there before the questions, so nobody waits.

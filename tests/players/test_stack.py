@@ -15,7 +15,7 @@ from referee import games
 from referee.isolation.level import Isolation
 from referee.isolation.limits import LIMITS, Limits
 from referee.isolation.supervisor import send_signal
-from referee.match import loop
+from referee.match import match
 from referee.match.options import RunOptions
 from referee.players import stack
 from referee.players.names import resolve
@@ -141,7 +141,7 @@ def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, mon
         monkeypatch.setattr(stack, "send_signal", looks)
         return stack.places(faults, players, stop_idle=stop_idle)
 
-    monkeypatch.setattr(loop, "places", asked)
+    monkeypatch.setattr(match, "places", asked)
     result = play_match("loops.py", "still", options=Options(SHORT, RunOptions(max_lateness=60.0), isolation=isolation))
     assert " in search." in result.failures["hunter"].text
     assert seen == [True]

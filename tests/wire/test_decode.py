@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
-from referee.match import judgement
+from referee.match import judge
 from referee.wire import decode, messages
 from referee.wire.decode import Answer, Problem
 
@@ -103,7 +103,7 @@ def test_bad_messages_are_values_and_their_sentences_say_what_is_wrong(line: byt
     elif what != "other":
         assert found.reason == "wrong-value"
         assert str(found.data[0]).startswith(what)
-    fault = judgement.malformed("prey", found, line, 1)
+    fault = judge.malformed("prey", found, line, 1)
     assert why in fault.text
     assert fault.text.endswith(".")
     assert fault.kind == "malformed"
@@ -114,7 +114,7 @@ def test_another_protocol_is_refused(line: bytes) -> None:
     found = decode.ready(line)
     assert isinstance(found, Problem)
     assert found.data[0] == "protocol"
-    assert judgement.malformed("prey", found, line).text.startswith("The prey's stdout line 1 has ")
+    assert judge.malformed("prey", found, line).text.startswith("The prey's stdout line 1 has ")
 
 
 def test_every_reason_has_its_sentence() -> None:
@@ -124,4 +124,4 @@ def test_every_reason_has_its_sentence() -> None:
             found = Problem(
                 reason, data.get(reason, ("that",) if reason in ("key-twice", "too-large", "constant", "other-type", "no-key") else ())
             )
-            assert "{" not in judgement.malformed("prey", found, b"x", 1).text
+            assert "{" not in judge.malformed("prey", found, b"x", 1).text

@@ -19,7 +19,7 @@ from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.delays import run_delay
 from referee.isolation.endings import MEMORY
 from referee.isolation.log import Log
-from referee.match import judgement
+from referee.match import judge
 from referee.players import stack
 from referee.players.clock import Clock, LongWait
 from referee.players.crash_report import last_words
@@ -210,13 +210,13 @@ class Interview:
             control = self.control.replace(startup=limit)
             if reply.failure.reason in ("silent", "unread"):
                 self._whereabouts = stack.whereabouts(self.player, may_end=False)
-            fault = judgement.not_ready(self.player, reply.failure, None, control)
+            fault = judge.not_ready(self.player, reply.failure, None, control)
             return self._located(response._replace(reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
         name = decode.ready(reply.line)
         if isinstance(name, str):
             return response._replace(name=name)
-        return response._replace(reason=name.reason, fault=judgement.malformed(self.seat, name, reply.line))
+        return response._replace(reason=name.reason, fault=judge.malformed(self.seat, name, reply.line))
 
     def ask(self, turn: int, state: object, line: bytes | None = None) -> Response:
         """Send a question and judge the answer as a match does, but with more patience. LateBudgetSpent if the bot has been late for too long."""
@@ -256,7 +256,7 @@ class Interview:
         if response.fault is None or response.place or whereabouts is None:
             return response
         return response._replace(
-            place=whereabouts.place, fault=judgement.located(response.fault, whereabouts.place, may_wait=whereabouts.may_wait)
+            place=whereabouts.place, fault=judge.located(response.fault, whereabouts.place, may_wait=whereabouts.may_wait)
         )
 
     def judge(self, response: Response, reply: Reply, turn: int, state: object) -> Response:
@@ -264,7 +264,7 @@ class Interview:
         if reply.failure is not None:
             clock = patient_clock(self.control.replace(bank=None), self.questions - 1)
             is_at_work = response.cpu > _AT_WORK * response.own_seconds
-            fault = judgement.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
+            fault = judge.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
             return self._located(response._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault))
         assert reply.line is not None
         return self.read(response, turn, state)
@@ -274,13 +274,13 @@ class Interview:
         line = response.line or b""
         answer = decode.move(line, turn)
         if isinstance(answer, decode.Problem):
-            return response._replace(reason=answer.reason, fault=judgement.malformed(self.seat, answer, line, turn))
+            return response._replace(reason=answer.reason, fault=judge.malformed(self.seat, answer, line, turn))
         response = response._replace(answer=answer)
         try:
             return response._replace(move=self.subject.game.codec.parse(state, self.seat, answer.move))
         except (MalformedMove, IllegalMove) as error:
             reason = "bad-move" if isinstance(error, MalformedMove) else "illegal"
-            return response._replace(reason=reason, fault=judgement.refused_move(self.seat, error, line, turn))
+            return response._replace(reason=reason, fault=judge.refused_move(self.seat, error, line, turn))
 
     def _located(self, response: Response) -> Response:
         """Return a failure with the line of its own files where the bot was late, or where it has ended."""

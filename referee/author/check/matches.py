@@ -14,7 +14,7 @@ from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING
 from referee.author.check.interview import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY
-from referee.match.loop import Match
+from referee.match.match import Match
 from referee.match.options import MatchOptions, RunOptions
 from referee.match.spec import MatchSpec
 from referee.match.start import Start

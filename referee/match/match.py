@@ -1,4 +1,4 @@
-"""The match loop: ask the movers, judge their answers, apply the moves, call the listeners."""
+"""One match from its start to its result: players and listeners are brought to the start, then ``course.py`` is driven."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ from referee.isolation import delays, known_good
 from referee.isolation.bot import Bot
 from referee.isolation.choose import choose, forget
 from referee.isolation.log import Log
-from referee.match import judgement
-from referee.match.collector import MoveCollector
+from referee.match.asking import Asker
 from referee.match.course import Turn, TurnReplies, course
-from referee.match.greeting import greet, pause
+from referee.match.judge import blamed, located
 from referee.match.options import CPU
 from referee.players.clock import Clock
 from referee.players.cores import Cores
@@ -110,6 +109,15 @@ class Match(Generic[S, M]):
             launcher=launcher,
             cpu_seconds=self._time.cpu_seconds,
         )
+        self._asker = Asker(
+            game,
+            self.clocks,
+            self._hosts,
+            self._exchange,
+            people=self._people,
+            excuses=self._options.on_malformed == "pass",
+            remarks_bytes=isolation.limits.remarks_bytes,
+        )
         self._cores: Cores | None = None
         self._logged = dict.fromkeys(self.seats, 0)
         self._launcher = self._exchange.launcher
@@ -197,23 +205,12 @@ class Match(Generic[S, M]):
         self._cores = cores
         exchange.open(self._pin if self._needs_cores() else None)
         self._check_placement(cores)
-        try:
-            faults = self._greet(start.state)
-        except MatchVoid as void:
-            faults = self._blame(void)
-        self._place(cores)
-        head = self._make_head()
-        for listener in self.listeners:
-            listener.begun(MatchBegun(head, start.state, game))
-            for event in start.past:
-                listener.recorded(event)
-        greeting = self._replies(start.turn, {}, faults) if faults else TurnReplies({}, {}, _NO_LOGS)
+        head, greeting = self._begin(cores)
         state, steps = self._play(course(game, self.spec.settings, start.state, start.turn, greeting))
         outcome = game.outcome(state)
         assert outcome is not None
-        pause(self._hosts)
-        exchange.dismiss(self._farewells(state, outcome, steps))
-        return self._finish(outcome, steps, state, head, is_started=not faults)
+        self._asker.dismiss(self._farewells(state, outcome, steps))
+        return self._finish(outcome, steps, state, head, is_started=not greeting.faults)
 
     def _pin(self, index: int, pid: int) -> None:
         """Keep a bot that is about to start on a core of its own."""
@@ -302,18 +299,27 @@ class Match(Generic[S, M]):
             why = some if cores.can_pin else "This system can't keep processes on a core"
             self.notes.append(f"{why}: the match is not pinned, its times are less even.")
 
-    def _place(self, cores: Cores) -> None:
-        """Pin the bots, then the referee. Not earlier: programs that start at the same time would compete for one core."""
-        if not cores.claimed or self._needs_cores():
-            return
-        self._exchange.pin(cores)
-
-    def _greet(self, state: Any) -> dict[Seat, Fault]:
-        """Send ``start`` to all players and read their ``ready``. Return the faults, by seat."""
+    def _begin(self, cores: Cores) -> tuple[dict[str, Json], TurnReplies]:
+        """Bring the players and the listeners to the start of the match. Return the head of the replay, and the faults of players that aren't ready."""
+        start, faults = self.spec.start, {}
         lines = {seat: (self._start_line(seat), self.clocks[seat]) for seat in self.seats if seat not in self.faults}
-        names = greet(self._exchange, self._hosts, self.spec.game, state, lines)
-        self._names |= {seat: name for seat, name in names.items() if name and isinstance(name, str)}
-        return {seat: name for seat, name in names.items() if isinstance(name, Fault)}
+        try:
+            for seat, name in self._asker.greet(start.state, lines, start.notices).items():
+                if isinstance(name, Fault):
+                    faults[seat] = name
+                elif name:
+                    self._names[seat] = name
+        except MatchVoid as void:
+            faults = self._blame(void)
+        if cores.claimed and not self._needs_cores():
+            # Not earlier: programs that start at the same time would compete for one core.
+            self._exchange.pin(cores)
+        head = self._make_head()
+        for listener in self.listeners:
+            listener.begun(MatchBegun(head, start.state, self.spec.game))
+            for event in start.past:
+                listener.recorded(event)
+        return head, self._replies(start.turn, {}, faults) if faults else TurnReplies({}, {}, _NO_LOGS)
 
     def _start_line(self, seat: Seat) -> bytes:
         game, settings, start = self.spec.game, self.spec.settings, self.spec.start
@@ -357,17 +363,6 @@ class Match(Generic[S, M]):
 
     def _play(self, steps: Course[S]) -> tuple[S, int]:
         """Drive the course of the match: ask whom it names, and hand its events to the listeners."""
-        collector = MoveCollector(
-            self.spec.game,
-            self.clocks,
-            self._hosts,
-            self._exchange,
-            people=self._people,
-            excuses=self._options.on_malformed == "pass",
-            remarks_bytes=self.isolation.limits.remarks_bytes,
-        )
-        for seat, first_notices in self.spec.start.notices.items():
-            collector.replace_notices(seat, first_notices)
         listeners, replies = self.listeners, None
         while True:
             try:
@@ -377,10 +372,10 @@ class Match(Generic[S, M]):
                 return last
             replies = None
             if isinstance(event, Turn):
-                replies = self._ask(collector, event)
+                replies = self._ask(event)
             elif isinstance(event, StepTaken):
                 if event.notices:
-                    collector.tell(event.notices)
+                    self._asker.tell(event.notices)
                 for listener in listeners:
                     listener.stepped(event)
             else:
@@ -389,11 +384,11 @@ class Match(Generic[S, M]):
                 for listener in listeners:
                     listener.faulted(event)
 
-    def _ask(self, collector: MoveCollector, question: Turn) -> TurnReplies:
+    def _ask(self, question: Turn) -> TurnReplies:
         """Ask the movers, and look who has left."""
         turn, state, movers = question
         try:
-            answers = collector.ask(turn, state, movers)
+            answers = self._asker.ask(turn, state, movers)
             faults = {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}
         except MatchVoid as void:
             answers, faults = {}, self._blame(void)
@@ -401,7 +396,7 @@ class Match(Generic[S, M]):
                 # It was ready for the match, also where this is the first turn.
                 self.clocks[seat].spend(0.0)
         if self._people:
-            faults |= collector.departures({*self.faults, *faults})
+            faults |= self._asker.departures({*self.faults, *faults})
         if not faults and self._exchange.stderr_reads == self._reads:
             # Nearly always.
             return TurnReplies(answers, faults, _NO_LOGS)
@@ -410,9 +405,9 @@ class Match(Generic[S, M]):
     def _replies(self, turn: int, answers: TurnAnswers, faults: Mapping[Seat, Fault]) -> TurnReplies:
         """Note the faults of a turn, with the lines that late bots were running, and look at the logs."""
         if faults:
-            located = places(faults, self._exchange.bots, stop_idle=self._options.idle == "stop")
+            lines = places(faults, self._exchange.bots, stop_idle=self._options.idle == "stop")
             faults = {
-                seat: judgement.located(fault, located[seat].place, may_wait=located[seat].may_wait) if seat in located else fault
+                seat: located(fault, lines[seat].place, may_wait=lines[seat].may_wait) if seat in lines else fault
                 for seat, fault in faults.items()
             }
             self.faults.update(faults)
@@ -430,7 +425,7 @@ class Match(Generic[S, M]):
         if not seats or len({*self.seats} - {*self.faults, *seats}) > 1:
             raise void
         players = self._exchange.players
-        return {seat: judgement.blamed(players[seat], void.reason, is_alone=is_alone) for seat in seats}
+        return {seat: blamed(players[seat], void.reason, is_alone=is_alone) for seat in seats}
 
     def _moved_logs(self) -> dict[Seat, int]:
         """Return the stderr offsets that have changed since the last step."""
