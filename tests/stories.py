@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.pages import page
-from referee.pages.replay_index import ReplayIndex
 from referee.replay.reader import read_lines
+from referee.replay.replay_index import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable

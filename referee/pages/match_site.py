@@ -21,9 +21,9 @@ from referee.games.capabilities import HumanPlay
 from referee.pages import qr
 from referee.pages.app import Site, read_json
 from referee.pages.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
-from referee.pages.replay_index import ReplayIndex
 from referee.pages.replay_session import RunningReplaySession, Tail, call_in
 from referee.pages.stream import Stream
+from referee.replay.replay_index import ReplayIndex
 from referee.wire import decode
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
-from referee.pages.replay_index import ReplayIndex
 from referee.replay.reader import read_lines
+from referee.replay.replay_index import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

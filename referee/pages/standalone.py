@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from referee.pages import page
 from referee.pages.commands import commands_of
-from referee.pages.replay_index import JUDGING_SECONDS, ReplayIndex
 from referee.replay.paths import log_path
 from referee.replay.reader import read_lines
+from referee.replay.replay_index import JUDGING_SECONDS, ReplayIndex
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:

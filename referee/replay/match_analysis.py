@@ -1,27 +1,24 @@
-"""The analysis of a recorded match: the steps that changed its verdict, and those that cost the losing side most.
-
-The replay is read several times, and only a bounded number of its positions is kept. So memory doesn't grow with the length of a match.
-"""
+"""The analysis of a recorded match: the steps that changed its verdict, and those that cost the losing side most."""
 
 from __future__ import annotations
 
 import heapq
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.replay.events import PlayersFaulted, StepTaken
-from referee.replay.reader import UNWRITTEN, ReplayReader, unwritten
-from referee.replay.turning_points import Budget, Spent, change_between
+from referee.replay.events import PlayersFaulted
+from referee.replay.reader import ReplayReader, read_lines
+from referee.replay.replay_index import ReplayIndex
+from referee.replay.turning_points import Budget, Spent
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from referee.games.capabilities import Appraisal, Appraised
-    from referee.games.game import Game, Json, Outcome, Seat
+    from referee.games.game import Game, Json, Seat
+    from referee.replay.events import StepTaken
 
-#: The most positions of one stretch of a match that are kept.
-_MOST_KEPT = 1_000
 #: The number of costly steps that are named.
 MOST_COSTLY = 5
 #: The greatest distance, in steps, that two costly steps can be asked to have.
@@ -67,52 +64,6 @@ class Losses(NamedTuple):
     fault: str = ""
 
 
-class _Stretch:
-    """Evenly spaced positions of one stretch of a match, never more than ``_MOST_KEPT``, and its last two positions."""
-
-    def __init__(self, path: Path, budget: Budget, first: int, state: object) -> None:
-        self._path, self._budget, self.first, self._apart = path, budget, first, 1
-        self._states = {first: state}
-        self.last, self._ends = first, (state, state)
-
-    def add(self, state: object) -> None:
-        """Add the next position of the stretch."""
-        self.last += 1
-        self._ends = self._ends[1], state
-        if (self.last - self.first) % self._apart:
-            return
-        self._states[self.last] = state
-        if len(self._states) > _MOST_KEPT:
-            self._apart *= 2
-            self._states = {position: state for position, state in self._states.items() if not (position - self.first) % self._apart}
-
-    def state_at(self, position: int) -> object:
-        """Return one of the positions that are kept."""
-        return self._ends[position - self.last + 1] if self.last - position < 2 else self._states[position]
-
-    def between(self, low: int, high: int) -> int:
-        """Return the number of a position that is kept, in the middle between two others. If there is none, the replay is read again."""
-        inner = [position for position in self._states if low < position < high]
-        if not inner:
-            apart = (high - low) // _MOST_KEPT + 1
-            self._states = {}
-
-            with self._budget:
-                for step in _steps(self._path):
-                    position = step.turn + 1
-                    if position >= high:
-                        break
-                    if position > low and not (position - low) % apart:
-                        self._states[position] = step.after
-            inner = list(self._states)
-        return inner[len(inner) // 2]
-
-
-def _steps(path: Path) -> Iterator[StepTaken]:
-    """Yield the steps of a replay."""
-    return (event for event in ReplayReader(path).events() if isinstance(event, StepTaken))
-
-
 class MatchAnalysis:
     """The analysis of a replay. ``run`` makes it; ``seconds`` of processor time are the most that it spends on top of reading the file.
 
@@ -121,184 +72,84 @@ class MatchAnalysis:
     """
 
     def __init__(self, path: Path, seconds: float) -> None:
-        self.path = path
-        self._reader = ReplayReader(path)
-        self.game, self._settings = self._reader.game, self._reader.settings
-        self._analysis, self._appraisal = self.game.analysis, self.game.appraisal
-        self.budget = Budget(seconds)
+        self._path = path
+        reader = ReplayReader(path)
+        self.game, self._settings = reader.game, reader.settings
+        self._index = ReplayIndex(None, seconds)
         self.verified: dict[str, Json] = {}
         self.steps = self.judged = 0
-        self.outcome: Outcome | None = None
-        self.left_out: list[str] = []
+        self.left_out = self._index.left_out
         self.points: list[VerdictPoint] = []
         self.losses: list[Losses] = []
-        self._faults: dict[Seat, str] = {}
 
     def run(self, *, every: bool, on_judged: Callable[[int], None]) -> None:
         """Read the replay and analyze it; ``every``: points are all changes of walls, not only those that changed the verdict.
 
         ``on_judged`` is called with each position that is judged.
         """
-        judge = _Judge(self, every=every, on_judged=on_judged)
-        self._read_first(judge)
-        self.judged = judge.judged
-        if judge.is_spent:
-            self.left_out.append(f"Not everything after step {judge.last:,} was judged: that would take too long on a board like this.")
-        self._explain(judge.points, _losers(self.outcome, self.game.seats(self._settings)))
-
-    def verdict_of(self, state: object) -> Mapping[str, Json]:
-        """Return the verdict of a position. Raises Spent if no time is left for it."""
-        assert self._analysis is not None
-        if self.budget.left <= 0.0:
-            raise Spent
-        with self.budget:
-            return self._analysis.verdict(state)
-
-    def _read_first(self, judge: _Judge) -> None:
-        """Read the replay, judge its positions, and note whether it holds and how the match ended."""
-        try:
-            for event in self._reader.events():
-                if isinstance(event, PlayersFaulted):
-                    self._faults |= {seat: f"a fault in step {event.turn:,}. {fault.text}" for seat, fault in event.faults.items()}
-                    continue
-                if not self.steps:
-                    judge.begin(event.before)
-                self.steps += 1
-                judge.take(event)
-            replay = self._reader.verified()
-        except UNWRITTEN as error:
-            self.verified = unwritten(self.steps, error)
-        else:
-            self.verified = replay.verdict()
-            self.outcome = self.game.outcome(replay.final)
-            if not self.steps:
-                judge.begin(replay.final)
-        judge.finish()
-
-    def _explain(self, verdicts: dict[int, dict[str, Json]], losers: tuple[Seat, ...]) -> None:
-        """Read the replay once more: the cause and the suggestion of each point, and what the moves of the losing seats cost."""
-        if 0 in verdicts:
-            self.points.append(VerdictPoint(0, verdicts.pop(0)))
-        searches = [] if self._appraisal is None else [_Search(self.game, self._appraisal, seat, self._settings) for seat in losers]
+        index = self._index
+        self.verified = index.play(self._path, read_lines(self._path))
+        index.compute_verdicts(lambda: on_judged(index.judged[-1][0]))
+        self.steps, self.judged = index.steps, len(index.judged)
         # The other half is for the suggestions, and for the verdicts after costly steps.
-        half = Budget(self.budget.left / 2)
-        self.budget.left -= half.left
+        half = Budget(index.judging.left / 2)
+        index.judging.left -= half.left
+        before: Json = None
+        for position, verdict in index.judged:
+            if every or verdict["verdict"] != before:
+                self.points.append(self._point(position, verdict))
+            before = verdict["verdict"]
+        searches, faults = self._searched(half)
+        index.judging.left += max(0.0, half.left)
+        analysis = self.game.analysis
+        if analysis is not None and index.judging.left <= 0.0 and any(point.step and not point.best for point in self.points):
+            self.left_out.append(f"A turning point without a {analysis.suggestion_name} was not searched for one.")
+        self.losses = [search.losses(self._verdict_after, faults.get(search.seat, "")) for search in searches]
+
+    def _point(self, position: int, verdict: Mapping[str, Json]) -> VerdictPoint:
+        index, analysis = self._index, self.game.analysis
+        if not position or analysis is None:
+            return VerdictPoint(0, verdict)
+        before, after = index.state_at(position - 1), index.state_at(position)
+        what = tuple(index.told(position - 1)) if analysis.invalidates_verdict(before, after) else ()
+        return VerdictPoint(position - 1, verdict, analysis.cause(before, after), what, index.suggestion(before))
+
+    def _searched(self, budget: Budget) -> tuple[list[_Search], dict[Seat, str]]:
+        """Read the replay once more: what the moves of the losing seats cost, and their faults."""
+        game, appraisal = self.game, self.game.appraisal
+        outcome = None if self.verified.get("kind") == "unreadable" else game.outcome(self._index.latest)
+        if appraisal is None or outcome is None or outcome.winner is None:
+            return [], {}
+        searches = [_Search(game, appraisal, seat, self._settings) for seat in game.seats(self._settings) if seat != outcome.winner]
+        faults: dict[Seat, str] = {}
         unsearched = 0
-        for step in _steps(self.path) if verdicts or searches else ():
-            if step.turn + 1 in verdicts:
-                self.points.append(self._point(step, verdicts.pop(step.turn + 1)))
-            if half.left <= 0.0:
-                unsearched += bool(searches)
-            with half:
-                for search in searches if half.left > 0.0 else ():
-                    search.take(step)
-            if not verdicts and not searches:
-                break
-        self.budget.left += max(0.0, half.left)
+        for event in ReplayReader(self._path).events():
+            if isinstance(event, PlayersFaulted):
+                faults |= {seat: f"a fault in step {event.turn:,}. {fault.text}" for seat, fault in event.faults.items()}
+                continue
+            unsearched += budget.left <= 0.0
+            with budget:
+                for search in searches if budget.left > 0.0 else ():
+                    search.take(event)
         if unsearched:
             self.left_out.append(
                 f"The search for better moves left out the last {counted(unsearched, 'step')}: that would take too long on a board like this."
             )
-        if self._analysis is not None and self.budget.left <= 0.0 and any(point.step and not point.best for point in self.points):
-            self.left_out.append(f"A turning point without a {self._analysis.suggestion_name} was not searched for one.")
-        self.losses = [
-            search.losses(self._verdict_after)._replace(fault=self._faults.get(seat, ""))
-            for seat, search in zip(losers, searches, strict=False)
-        ]
-
-    def _point(self, step: StepTaken, verdict: dict[str, Json]) -> VerdictPoint:
-        analysis = self._analysis
-        assert analysis is not None
-        what: tuple[str, ...] = ()
-        if analysis.invalidates_verdict(step.before, step.after):
-            what = tuple(notice.text for notice in step.notices if notice.seat is None and not notice.is_minor)
-        best: Mapping[str, Json] = {}
-        if self.budget.left > 0.0:
-            with self.budget:
-                best = analysis.suggestion(step.before)
-        return VerdictPoint(step.turn, verdict, analysis.cause(step.before, step.after), what, best)
+        return searches, faults
 
     def _verdict_after(self, state: object) -> Mapping[str, Json]:
         try:
-            return {} if self._analysis is None else self.verdict_of(state)
+            return self._index.verdict_of(state)
         except Spent:
             return {}
-
-
-def _losers(outcome: Outcome | None, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    """Return the seats that lost; none after a draw, or if the match has no end."""
-    if outcome is None or outcome.winner is None:
-        return ()
-    return tuple(seat for seat in seats if seat != outcome.winner)
-
-
-class _Judge:
-    """Judges positions while a replay is read: every one after a change of walls, and the last one before it."""
-
-    def __init__(self, analysis: MatchAnalysis, *, every: bool, on_judged: Callable[[int], None]) -> None:
-        self._of, self._every, self._on_judged = analysis, every, on_judged
-        self.is_spent = False
-        self.judged = self.last = 0
-        #: Positions from which a verdict holds.
-        self.points: dict[int, dict[str, Json]] = {}
-        self._stretch: _Stretch | None = None
-        self._before: Json = None
-        self._verdict: Mapping[str, Json] = {}
-
-    def begin(self, state: object) -> None:
-        """Judge the start."""
-        self._guarded(self._open, 0, state)
-
-    def take(self, step: StepTaken) -> None:
-        """Take the next step."""
-        analysis = self._of.game.analysis
-        if self.is_spent or analysis is None or self._stretch is None:
-            return
-        if analysis.invalidates_verdict(step.before, step.after):
-            self._guarded(self.close)
-            self._guarded(self._open, step.turn + 1, step.after)
-        else:
-            self._stretch.add(step.after)
-
-    def finish(self) -> None:
-        """Judge the end of the match."""
-        self._guarded(self.close)
-
-    def _guarded(self, work: Callable[..., None], *arguments: object) -> None:
-        if not self.is_spent and self._of.game.analysis is not None:
-            try:
-                work(*arguments)
-            except Spent:
-                self.is_spent = True
-
-    def _open(self, first: int, state: object) -> None:
-        self._stretch = _Stretch(self._of.path, self._of.budget, first, state)
-        self._verdict = self._of.verdict_of(state)
-        if self._verdict:
-            self.last = first
-            self._add(first, self._verdict, is_point=self._every or self._verdict["verdict"] != self._before)
-            self._on_judged(first)
-
-    def close(self) -> None:
-        """Judge the end of a stretch."""
-        stretch = self._stretch
-        if stretch is not None and self._verdict:
-            change = change_between(stretch.first, stretch.last, self._verdict, stretch.state_at, self._of.verdict_of, stretch.between)
-            if change is not None:
-                self._add(*change, is_point=True)
-
-    def _add(self, position: int, verdict: Mapping[str, Json], *, is_point: bool) -> None:
-        self.judged += 1
-        self._before = verdict["verdict"]
-        if is_point:
-            self.points[position] = dict(verdict)
 
 
 class _Search:
     """Finds the steps that cost a seat most while a replay is read."""
 
     def __init__(self, game: Game, appraisal: Appraisal, seat: Seat, settings: object) -> None:
-        self._game, self._appraisal, self._seat, self._settings = game, appraisal, seat, settings
+        self.seat = seat
+        self._game, self._appraisal, self._settings = game, appraisal, settings
         self._appraise = appraisal.appraiser(seat)
         self._apart = max(1, min(_MOST_APART, appraisal.apart(seat, settings)))
         #: The costliest steps so far, the least costly first. A step that is named rules out those near it, so more are kept than are named.
@@ -307,7 +158,7 @@ class _Search:
     def take(self, step: StepTaken) -> None:
         """Appraise the seat's move in a step."""
         game = self._game
-        if self._seat not in game.movers(step.before):
+        if self.seat not in game.movers(step.before):
             return
         appraised = self._appraise(step.before, step.moves, step.after)
         if appraised is None or appraised.cost <= 0:
@@ -318,8 +169,8 @@ class _Search:
         else:
             heapq.heappushpop(self._worst, entry)
 
-    def losses(self, verdict_of: Callable[[object], Mapping[str, Json]]) -> Losses:
-        """Return the costliest steps, each at least as far from the others as the game says."""
+    def losses(self, verdict_of: Callable[[object], Mapping[str, Json]], fault: str) -> Losses:
+        """Return the costliest steps, each at least as far from the others as the game says. ``fault`` is that of the seat, if it had one."""
         chosen: list[tuple[int, StepTaken, Appraised]] = []
         for _, before, step, appraised in sorted(self._worst, reverse=True, key=lambda entry: entry[:2]):
             if len(chosen) < MOST_COSTLY and all(abs(-before - other) >= self._apart for other, _, _ in chosen):
@@ -327,11 +178,11 @@ class _Search:
         chosen.sort(key=lambda entry: entry[0])
         appraisal = self._appraisal
         steps = tuple(self._costly(number, step, appraised, verdict_of) for number, step, appraised in chosen)
-        return Losses(self._seat, appraisal.measure(self._seat, self._settings), appraisal.is_exact, steps)
+        return Losses(self.seat, appraisal.measure(self.seat, self._settings), appraisal.is_exact, steps, fault)
 
     def _costly(self, number: int, step: StepTaken, appraised: Appraised, verdict_of: Callable[[object], Mapping[str, Json]]) -> Costly:
         game, moves = self._game, step.moves
-        instead, _ = game.step(step.before, {**moves, self._seat: appraised.better})
+        instead, _ = game.step(step.before, {**moves, self.seat: appraised.better})
         verdicts = verdict_of(step.after), verdict_of(instead)
         move_json = game.codec.move_json
-        return Costly(number, move_json(moves[self._seat]), move_json(appraised.better), appraised, verdicts if all(verdicts) else ())
+        return Costly(number, move_json(moves[self.seat]), move_json(appraised.better), appraised, verdicts if all(verdicts) else ())

@@ -76,22 +76,14 @@ def turning_points(
         if not verdict:
             continue
         yield first, verdict
-        if point := change_between(first, end(), verdict, state_at, verdict_of):
+        if point := _change_between(first, end(), verdict, state_at, verdict_of):
             yield point
 
 
-def change_between(
-    first: int,
-    last: int,
-    verdict: Mapping[str, Json],
-    state_at: Callable[[int], S],
-    verdict_of: Callable[[S], Mapping[str, Json]],
-    between: Callable[[int, int], int] = lambda low, high: (low + high) // 2,
+def _change_between(
+    first: int, last: int, verdict: Mapping[str, Json], state_at: Callable[[int], S], verdict_of: Callable[[S], Mapping[str, Json]]
 ) -> tuple[int, dict[str, Json]] | None:
-    """Return the position from which another verdict than that of ``first`` holds, and that verdict; None if it is the same up to ``last``.
-
-    ``between`` names the position between two others that is judged next.
-    """
+    """Return the position from which another verdict than that of ``first`` holds, and that verdict; None if it is the same up to ``last``."""
     later = dict(verdict_of(state_at(last))) if last > first else {}
     if not later and last - 1 > first:
         # The match ended there for another reason, such as a fault, so that position has no verdict.
@@ -101,7 +93,7 @@ def change_between(
         return None
     low, high = first, last
     while high - low > 1:
-        middle = between(low, high)
+        middle = (low + high) // 2
         middle_verdict = dict(verdict_of(state_at(middle)))
         if middle_verdict["verdict"] == verdict["verdict"]:
             low = middle

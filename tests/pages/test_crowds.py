@@ -12,8 +12,8 @@ from conftest import play_match
 from live_pages import Socket, served
 from sandboxes import need
 
-from referee.pages.replay_index import ReplayIndex
 from referee.replay.reader import read_lines
+from referee.replay.replay_index import ReplayIndex
 from referee.support.descriptors import raise_limit
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from displays import laid_out, run
 
 from referee.games.evasion.game import GAME
 from referee.pages.human_session import HumanMove, HumanSession, JudgedWish
-from referee.pages.replay_index import ReplayIndex
 from referee.replay.reader import read_lines
+from referee.replay.replay_index import ReplayIndex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

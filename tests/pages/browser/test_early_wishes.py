@@ -9,8 +9,8 @@ import pytest
 from served_pages import start_as
 
 from referee.games.evasion.game import GAME
-from referee.pages.replay_index import ReplayIndex, preview
 from referee.replay.reader import read_lines
+from referee.replay.replay_index import ReplayIndex, preview
 
 if TYPE_CHECKING:
     from pathlib import Path

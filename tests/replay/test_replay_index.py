@@ -14,10 +14,10 @@ from new_match import Options, match_between
 import referee
 from referee import games
 from referee.match.options import TimeControl
-from referee.pages.replay_index import ReplayIndex
 from referee.players.player import Function
 from referee.replay.questions import recorded_seat
 from referee.replay.reader import ReplayReader, read_lines
+from referee.replay.replay_index import ReplayIndex
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, lis
 
 def test_a_preview_is_what_the_step_would_do(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:
     game = games.get("evasion")
-    from referee.pages.replay_index import preview
+    from referee.replay.replay_index import preview
 
     start = game.start(game.codec.settings("diagonal", {"hunter": [50, 60, 1, 1]}), b"")
     built = preview(game, start, "hunter", {"build": {"kind": "vertical", "span": [40, 80]}})

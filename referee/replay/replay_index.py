@@ -57,7 +57,8 @@ class ReplayIndex:
         self.left_out: list[str] = []
         self._measuring = Budget(measuring_seconds or 0.0)
         self._is_measured = measuring_seconds is not None
-        self._judging = Budget(judging_seconds)
+        #: The time that is left for verdicts and suggestions.
+        self.judging = Budget(judging_seconds)
         self._unmeasured = 0
         self._is_cancelled = threading.Event()
         #: Set at the end of ``play``.
@@ -121,7 +122,7 @@ class ReplayIndex:
     def compute_verdicts(self, on_found: Callable[[], None] | None = None) -> None:
         """Compute the verdicts in a thread beside ``play``; ``judged`` grows in the meantime."""
         try:
-            for point in turning_points(self._checkpoints, self.state_at, self._verdict_of):
+            for point in turning_points(self._checkpoints, self.state_at, self.verdict_of):
                 self.judged.append(point)
                 if on_found is not None:
                     on_found()
@@ -136,23 +137,24 @@ class ReplayIndex:
     @property
     def may_go_on(self) -> bool:
         """True if the budget for verdicts isn't used up."""
-        return self._judging.left > 0.0
+        return self.judging.left > 0.0
 
     def suggestion(self, state: object) -> Mapping[str, Json]:
         """Return the suggestion for a position; empty if the budget for this file is used up."""
         if self._analysis is None or not self.may_go_on:
             return {}
-        with self._judging:
+        with self.judging:
             return self._analysis.suggestion(state)
 
-    def _verdict_of(self, state: object) -> Mapping[str, Json]:
+    def verdict_of(self, state: object) -> Mapping[str, Json]:
+        """Return the verdict of a position; empty if its game has none. Raises Spent if no time is left for it."""
         if self._is_cancelled.is_set():
             raise Cancelled
         if self._analysis is None:
             return {}
         if not self.may_go_on:
             raise Spent
-        with self._judging:
+        with self.judging:
             return self._analysis.verdict(state)
 
     def overlay(self, turn: int) -> dict[str, Json]:
