@@ -31,7 +31,7 @@ from referee.tournament.progress import ProgressListener
 from referee.league.league import begin
 from referee.tournament.local import Finished, LocalPool, free_slots
 from referee.tournament.stream import play_stream
-from referee.tournament.values import MatchRecord, MatchTask, Team
+from referee.tournament.values import Record, MatchTask, Team
 from referee.tournament.worker import Completed, Terms
 from referee.match.options import WALL, MatchOptions
 
@@ -153,14 +153,14 @@ def play(pool: LocalPool, matches: int, steps: int) -> float:
     return time.perf_counter() - begun
 
 
-def pretended(task: MatchTask) -> MatchRecord:
+def pretended(task: MatchTask) -> Record:
     """A result in which the hunter needs a number of steps that the match decides."""
     steps = 1 + int(task.key[-6:], 36) % 3000
     used = dict.fromkeys(task.seats, steps * 1e-4)
     text = f"The hunter caught the prey in step {steps}."
     replay = f"replays/{task.key[:2]}/{task.key}.replay.jsonl.gz"
     scores = {"hunter": float(steps), "prey": None}
-    return MatchRecord(task.key, "hunter", "caught", text, scores, steps, {}, {}, used, used, replay, "0" * 64, 0.6, "here", "0" * 16)
+    return Record(task.key, "hunter", "caught", text, scores, steps, {}, {}, used, used, replay, "0" * 64, 0.6, "here", "0" * 16)
 
 
 class PretendPool:

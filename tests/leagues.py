@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from referee.league import config
 from referee.tournament.local import Finished
 from referee.tournament.progress import ProgressListener
-from referee.tournament.values import MatchRecord, MatchTask
+from referee.tournament.values import MatchTask, Record
 from referee.tournament.worker import Completed, Report
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Notes(ProgressListener):
         self.sentences: list[str] = []
         self.finished_keys: list[str] = []
 
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+    def finished(self, task: MatchTask, record: Record) -> None:
         """A match is done."""
         self.finished_keys.append(task.key)
 
@@ -147,11 +147,11 @@ class Notes(ProgressListener):
         self.sentences.append(text)
 
 
-def record(task: MatchTask, steps: int | None = None, **changes: Any) -> MatchRecord:
+def record(task: MatchTask, steps: int | None = None, **changes: Any) -> Record:
     """A result in which the hunter catches the prey after so many steps; by default a number that the match decides."""
     number = int(hashlib.sha256(json.dumps([dict(task.seats), dict(task.settings), task.game_number]).encode()).hexdigest(), 16)
     count = number % 37 + 1 if steps is None else steps
-    made = MatchRecord(
+    made = Record(
         key=task.key,
         winner="hunter",
         reason="caught",

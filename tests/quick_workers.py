@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import random
     from pathlib import Path
 
-    from referee.tournament.values import MatchRecord
+    from referee.tournament.values import Record
 
 #: Answers at once and starts in a moment.
 BOT = r"""#!/bin/sh
@@ -77,7 +77,7 @@ def helpers(worker: psutil.Process) -> dict[str, list[psutil.Process]]:
 class RandomKills(NamedTuple):
     """Kills of workers and their helpers: the results of all matches, the number of kills by what was killed, all workers' numbers."""
 
-    records: list[MatchRecord]
+    records: list[Record]
     killed: Counter[str]
     workers: set[int]
 
@@ -100,7 +100,7 @@ def struck(pool: LocalPool, level: str, lots: random.Random) -> str:
 
 def kill_at_random(level: str, kills: int, folder: Path, lots: random.Random) -> RandomKills:
     """Kill so many processes of workers while they play. Void matches are played again."""
-    found: list[MatchRecord] = []
+    found: list[Record] = []
     killed: Counter[str] = Counter()
     with contextlib.closing(opened(level, folder, 2)) as pool:
         numbers = {worker.pid for worker in workers(pool)}

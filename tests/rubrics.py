@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from referee.grading import marks, rubric
 from referee.grading.marks import opponent_name
 from referee.grading.values import Rubric, Trial
-from referee.tournament.values import MatchRecord, MatchTask
+from referee.tournament.values import MatchTask, Record
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,14 +52,14 @@ def match(
     answers: int = 0,
     fault_step: int | None = None,
     is_started: bool = True,
-) -> tuple[MatchTask, MatchRecord]:
+) -> tuple[MatchTask, Record]:
     """A match in which the student plays ``seat`` and the opponent all others."""
     seats = {each: student if each == seat else opponent_name(rubric.tests[test].against) for each in SEATS[rubric.game]}
     key = f"{student}-{test}-{game_number}"
     faults = faults or {}
     return (
         MatchTask(key, 0, game_number, seats, dict(rubric.tests[test].settings), 7),
-        MatchRecord(
+        Record(
             key,
             winner,
             reason,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json
-    from referee.tournament.values import MatchRecord
+    from referee.tournament.values import Record
 
 #: It tells everything that it learns about its match, on stderr and in what it says, with terminal escapes and markup.
 TELLTALE = r"""
@@ -112,7 +112,7 @@ def _trial(worker: Worker, test: RubricTest, start: int, student: str) -> TrialM
     return TrialMark(Trial(student, test.number, start, is_hidden), not is_fault, points, text, is_fault, step, matches)
 
 
-def _match(worker: Worker, test: RubricTest, start: int, game_number: int, seats: dict[str, str]) -> tuple[MatchTask, MatchRecord]:
+def _match(worker: Worker, test: RubricTest, start: int, game_number: int, seats: dict[str, str]) -> tuple[MatchTask, Record]:
     settings = {**test.settings, "prey": [25, 10 + start]}
     key = hashlib.sha256(canonical([test.number, start, game_number, seats]).encode()).hexdigest()[:32]
     task = MatchTask(key, 0, game_number, seats, settings, 100 * test.number + start)

@@ -11,7 +11,7 @@ from referee.league.league import Standing
 from referee.league.report import DuelLine, LeagueProgress, ReportData
 from referee.league.standings import StandingsRow
 from referee.tournament.ratings import Rating
-from referee.tournament.values import MatchRecord, MatchTask
+from referee.tournament.values import MatchTask, Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def league(
 
 def _match(
     rng: random.Random, duel: int, game: int, teams: tuple[str, str], strength: dict[str, float], remark: str, replay: str
-) -> tuple[MatchTask, MatchRecord]:
+) -> tuple[MatchTask, Record]:
     hunter, prey = teams
     lead = strength[hunter] - strength[prey]
     steps = max(20, round(rng.lognormvariate(6 - lead / 2, 0.4)))
@@ -81,7 +81,7 @@ def _match(
     slowest = {seat: rng.uniform(0.002, 0.6) for seat in SEATS}
     key = f"{rng.getrandbits(128):032x}"
     task = MatchTask(key, duel, game, dict(zip(SEATS, teams, strict=True)), {}, 0)
-    record = MatchRecord(key, None, "", "", {}, steps, {}, {}, used, slowest, replay.format(key=key), "")
+    record = Record(key, None, "", "", {}, steps, {}, {}, used, slowest, replay.format(key=key), "")
     chance = rng.random()
     if chance < 0.02:
         fault = remark or f"{prey} answered after 1.20 s; the limit for a move is 1 s."

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from referee.arena.state import ArenaState
     from referee.arena.store import ArenaStore, Version
     from referee.tournament.ratings import Floats, Rating
-    from referee.tournament.values import DuelResult, MatchRecord, MatchTask, Team
+    from referee.tournament.values import DuelResult, MatchTask, Record, Team
 
 #: The least and the most duels of a batch. Within a batch no rating changes; its end waits for the last match.
 _LEAST, _MOST = 8, 64
@@ -99,7 +99,7 @@ class ArenaSchedule(Schedule):
         return [self._task(duel, number, lineup) for number, lineup in enumerate(lineups)]
 
     def result(
-        self, duel: PlannedDuel, matches: Sequence[tuple[MatchTask, MatchRecord | None]], forfeits: Container[str], *, is_stopped: bool
+        self, duel: PlannedDuel, matches: Sequence[tuple[MatchTask, Record | None]], forfeits: Container[str], *, is_stopped: bool
     ) -> DuelResult | None:
         """The result of a duel; None while one of its matches is missing. A duel that was played counts whatever happened later."""
         is_whole = bool(matches) and all(record is not None for _, record in matches)

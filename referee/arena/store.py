@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json
     from referee.league.store import StoredMatch
     from referee.tournament.claim import Claim
-    from referee.tournament.values import MatchRecord, MatchTask, PlannedDuel, Team
+    from referee.tournament.values import MatchTask, PlannedDuel, Record, Team
 
 #: The fact with what is being played: {"time", "host", "slots", "matches"}; a match has {"key", "seats", "since"}. Times are in seconds since
 #: the epoch. It is stored again every half second.
@@ -116,7 +116,7 @@ class OpenDuel(NamedTuple):
 
     duel: PlannedDuel
     is_stopped: bool
-    matches: list[tuple[MatchTask, MatchRecord | None]]
+    matches: list[tuple[MatchTask, Record | None]]
 
 
 class ArenaStore(Store):

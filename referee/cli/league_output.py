@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from referee.league.league import OpenLeague
     from referee.league.store import Store
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 
 #: The width of a table where there is no terminal.
@@ -74,7 +74,7 @@ class ProgressPrinter(ProgressListener):
         #: None while nobody can play.
         self._pace: Pace | None = Pace(self._told)
 
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+    def finished(self, task: MatchTask, record: Record) -> None:
         """Count a match."""
         if self._pace is not None:
             self._pace.note(self._clock())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.grading.grading import OpenGrading
     from referee.grading.pools import Deadline
     from referee.grading.values import Grades
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 #: Places in Gradescope's container, from its folder /autograder on.
 SUBMISSION, RESULTS, METADATA, GRADING = "submission", "results/results.json", "submission_metadata.json", "grading"
@@ -111,7 +111,7 @@ class _ResultsWriter(ProgressListener):
         self._live = live
         self._report = report
 
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+    def finished(self, task: MatchTask, record: Record) -> None:
         """Write the marks as they stand."""
         self._live(self._opened.grades())
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from referee.grading.values import StudentMarks, Trial
     from referee.tournament.local import Pool
     from referee.tournament.progress import ProgressListener
-    from referee.tournament.values import MatchRecord, MatchTask, Team
+    from referee.tournament.values import MatchTask, Record, Team
 
 #: In the private folder, which only the grader may see, beside the store and the commitment to the starts.
 REPLAYS, SUBMISSIONS, RUBRIC = "replays", "submissions", "rubric.toml"
@@ -274,7 +274,7 @@ class OpenGrading:
         """The marks as they stand."""
         plan = self.plan
         trials = {duel.number: plan.trial(duel) for duel in plan.duels(())}
-        matches: defaultdict[Trial, list[tuple[MatchTask, MatchRecord | None]]] = defaultdict(list)
+        matches: defaultdict[Trial, list[tuple[MatchTask, Record | None]]] = defaultdict(list)
         for stored in self.store.matches():
             matches[trials[stored.task.duel]].append((stored.task, stored.record))
         notes = {trials[number]: note for number, note in self.store.duel_notes().items()}

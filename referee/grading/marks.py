@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import AnyGame
     from referee.grading.values import Rubric, RubricTest, Submission
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 
 class Results(NamedTuple):
@@ -25,7 +25,7 @@ class Results(NamedTuple):
     are played.
     """
 
-    matches: Mapping[Trial, Sequence[tuple[MatchTask, MatchRecord | None]]] = {}
+    matches: Mapping[Trial, Sequence[tuple[MatchTask, Record | None]]] = {}
     forfeits: Mapping[str, str] = {}
     notes: Mapping[Trial, str] = {}
 

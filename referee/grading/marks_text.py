@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from referee.grading.values import Grades, Submission
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 #: Fewer columns than these have no room for a reason beside the rest of the row: it goes below.
 _LEAST_REASON = 30
@@ -65,7 +65,7 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, MatchRecord]]) -> set[str]:
+def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, Record]]) -> set[str]:
     return {kind for task, record in matches for seat, kind in record.fault_kinds.items() if task.seats[seat] == student}
 
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from referee.games.capabilities import Marking
     from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.grading.values import Rubric, RubricTest, Trial
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
-    Match = tuple[MatchTask, MatchRecord]
+    Match = tuple[MatchTask, Record]
 
 CATCH_WITHIN, SURVIVE, BEATS, FINISHES, MEAN_SECONDS_BELOW, SCORE_AT_LEAST, WINS = KINDS = (
     "catch_within",
@@ -44,7 +44,7 @@ class _Game(NamedTuple):
     """A match from the view of the submission: its own seat, its result, and a word for the player."""
 
     seat: Seat
-    record: MatchRecord
+    record: Record
     who: str
 
     @property
@@ -91,9 +91,7 @@ def _refused(game: str, marking: Marking, settings: Settings, test: RubricTest, 
 # What a trial came to.
 
 
-def judge(
-    game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[MatchTask, MatchRecord | None]], note: str = ""
-) -> TrialMark:
+def judge(game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[MatchTask, Record | None]], note: str = "") -> TrialMark:
     """Return the mark of a trial from all its planned matches, in the order of their game numbers.
 
     ``passed`` is None while a match is missing, or if an opponent failed and the submission didn't. A fault of the submission decides at

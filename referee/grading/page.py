@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.grading.values import Grades, StudentMarks
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 
 def write(grades: Grades, folders: Mapping[str, str]) -> None:
@@ -82,7 +82,7 @@ def _overview(students: Sequence[StudentMarks], graded: Sequence[StudentMarks], 
     return facts
 
 
-def _match(grades: Grades, task: MatchTask, record: MatchRecord, step: int | None, viewable: Container[str]) -> dict[str, Json]:
+def _match(grades: Grades, task: MatchTask, record: Record, step: int | None, viewable: Container[str]) -> dict[str, Json]:
     """Return what the page shows of a match; ``page`` is None if the viewer beside it has no replay of it."""
     path = _path(grades, record)
     logs = [(seat, log_path(Path(path), seat)) for seat in task.seats] if path is not None else []
@@ -98,7 +98,7 @@ def _match(grades: Grades, task: MatchTask, record: MatchRecord, step: int | Non
     }
 
 
-def _path(grades: Grades, record: MatchRecord) -> str | None:
+def _path(grades: Grades, record: Record) -> str | None:
     """Return the path of a match's replay in the folder of the report; None if it is elsewhere."""
     path = grades.replays / record.replay
     return path.relative_to(grades.folder).as_posix() if record.replay and path.is_relative_to(grades.folder) else None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.grading.values import Rubric, RubricTest
-    from referee.tournament.values import DuelResult, MatchRecord, MatchStart, Team
+    from referee.tournament.values import DuelResult, MatchStart, Record, Team
 
 
 class PlannedStart(NamedTuple):
@@ -102,7 +102,7 @@ class GradingPlan:
     def result(
         self,
         duel: PlannedDuel,
-        matches: Sequence[tuple[MatchTask, MatchRecord | None]],
+        matches: Sequence[tuple[MatchTask, Record | None]],
         forfeits: Container[str],
         *,
         is_stopped: bool,

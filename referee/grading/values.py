@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json, Seat
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 #: The status of a student: everything was played without a fault of the submission; one of its matches ended by its own fault; nothing was
 #: submitted; the submission can't be graded.
@@ -131,7 +131,7 @@ class TrialMark(NamedTuple):
     text: str = ""
     is_fault: bool = False
     step: int | None = None
-    matches: tuple[tuple[MatchTask, MatchRecord], ...] = ()
+    matches: tuple[tuple[MatchTask, Record], ...] = ()
 
 
 class RubricMark(NamedTuple):
@@ -189,7 +189,7 @@ class Grades(NamedTuple):
     """The marks of everybody, in the order of the roster or else of the names.
 
     ``hashes`` has the hash of the files of each student and each opponent by name. ``isolation`` is the level that the matches were played
-    at, in words, ``replays`` the folder in which ``MatchRecord.replay`` begins. ``runs`` has the time of each run that looked at submissions, in
+    at, in words, ``replays`` the folder in which ``Record.replay`` begins. ``runs`` has the time of each run that looked at submissions, in
     UTC, "" where it is unknown. ``compared`` are lines about students whose matches were played again.
     """
 

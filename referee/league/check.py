@@ -14,7 +14,7 @@ from referee.league.standings import table
 from referee.replay import reader
 from referee.support.words import counted, the_seat
 from referee.tournament.teams import PROGRAM
-from referee.tournament.values import MatchRecord
+from referee.tournament.values import Record
 from referee.tournament.worker import replay_path
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class LeagueReport(NamedTuple):
         return {"replays": self.replays, "problems": self.problems, "notes": self.notes, "ok": not self.problems}
 
 
-def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
+def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> Record:
     """The result of a match from its replay alone, which is simulated again. ReplayError says what is wrong with it."""
     folder, game = opened.folder, opened.schedule.game
     verified = reader.verify(path)
@@ -63,7 +63,7 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> MatchRecord:
     faults = {seat: fault for record in verified.faults for seat, fault in record["faults"].items()}
     position = game.codec.view_text(verified.final, None)
     used = result["time"]
-    return MatchRecord(
+    return Record(
         key=task.key,
         winner=result["winner"],
         reason=result["reason"],
@@ -169,7 +169,7 @@ class _LeagueCheck:
     def _table(self, results: Sequence[DuelResult]) -> Sequence[StandingsRow]:
         return table(results, self._plan.plan.teams, more_is_better=self._plan.game.pairing is None)
 
-    def _checked(self, stored: StoredMatch, expected: MatchTask | None) -> MatchRecord | None:
+    def _checked(self, stored: StoredMatch, expected: MatchTask | None) -> Record | None:
         """The record of a match by its replay alone; None without one."""
         self._statuses[stored.status] += 1
         if stored.record is None:
@@ -184,7 +184,7 @@ class _LeagueCheck:
                 (self._failed if is_failed else self._started)[team] += 1
         return record
 
-    def _record(self, task: MatchTask, stored: MatchRecord, expected: MatchTask | None) -> MatchRecord | None:
+    def _record(self, task: MatchTask, stored: Record, expected: MatchTask | None) -> Record | None:
         """The record of a match's replay; what is wrong is added to the problems."""
         opened, problems = self._opened, self._problems
         path = opened.folder / stored.replay

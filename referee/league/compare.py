@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from referee.league.comparison_store import ComparisonStore
     from referee.match.play import MatchRequest
     from referee.tournament.sequential import Compared
-    from referee.tournament.values import DuelResult, MatchRecord, MatchStart, Team
+    from referee.tournament.values import DuelResult, MatchStart, Record, Team
 
 MOST_DUELS = 1_000_000
 
@@ -142,7 +142,7 @@ class BotComparison:
                     by_team.setdefault(failure.team, []).append(failure)
         return by_team
 
-    def _note(self, task: MatchTask, record: MatchRecord, on_note: Callable[[str], None]) -> None:
+    def _note(self, task: MatchTask, record: Record, on_note: Callable[[str], None]) -> None:
         """Keep the faults of a match. StartError if an opponent did not start, and never has."""
         if record.started:
             self._started.update(task.seats.values())
@@ -187,7 +187,7 @@ class BotComparison:
         ``folder`` is for the replays. ``on_note`` is called once for each team that does not start. ``store`` has the results of earlier
         runs, which aren't played again, and keeps those of this one.
         """
-        played: dict[int, dict[tuple[int, int], tuple[MatchTask, MatchRecord]]] = {}
+        played: dict[int, dict[tuple[int, int], tuple[MatchTask, Record]]] = {}
         count = 0
         with contextlib.closing(self._results(folder, store)) as results:
             for task, record in results:
@@ -205,7 +205,7 @@ class BotComparison:
                 if self._comparing.decision != "undecided":
                     return
 
-    def _results(self, folder: Path, store: ComparisonStore | None) -> Generator[tuple[MatchTask, MatchRecord], None, None]:
+    def _results(self, folder: Path, store: ComparisonStore | None) -> Generator[tuple[MatchTask, Record], None, None]:
         """Yield the results of earlier runs, then those of the matches that are played now, in the order of arrival."""
         tasks = self._tasks(store)
         records = dict(store.records) if store is not None else {}
@@ -260,7 +260,7 @@ class BotComparison:
         orders = [pair, pair[::-1]] if self._game.pairing is not None else [pair[:: 1 if number % 2 == 0 else -1]]
         return [dict(zip(seats, order, strict=True)) for order in orders]
 
-    def _score(self, number: int, played: Mapping[tuple[int, int], tuple[MatchTask, MatchRecord]]) -> float:
+    def _score(self, number: int, played: Mapping[tuple[int, int], tuple[MatchTask, Record]]) -> float:
         """A's score of a start, from 0 to 1."""
         results = []
         for place, pair in enumerate(self.pairs):

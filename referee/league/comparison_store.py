@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json
-    from referee.tournament.values import MatchRecord, MatchTask, PlannedDuel, Team
+    from referee.tournament.values import MatchTask, PlannedDuel, Record, Team
 
 #: The list of a comparison's matches, beside their replays.
 MATCHES_FILE = "matches.csv"
@@ -87,7 +87,7 @@ class ComparisonStore:
         if duel.number not in self._planned:
             self._store.put([duel], tasks)
 
-    def keep(self, task: MatchTask, record: MatchRecord) -> None:
+    def keep(self, task: MatchTask, record: Record) -> None:
         """Store and list the result of a match."""
         if self._store.finish(record):
             self._list(task, record)
@@ -99,7 +99,7 @@ class ComparisonStore:
         except FileNotFoundError:
             return set()
 
-    def _list(self, task: MatchTask, record: MatchRecord) -> None:
+    def _list(self, task: MatchTask, record: Record) -> None:
         is_new = not self._file.exists()
         rows: list[list[object]] = [["duel", *task.seats, "winner", "reason", "steps", "seed", "replay"]] if is_new else []
         winner = task.seats.get(record.winner, "") if record.winner else ""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.league.store import Store
     from referee.tournament.local import Finished, Pool
     from referee.tournament.progress import ProgressListener
-    from referee.tournament.values import DuelResult, MatchRecord, MatchTask, PlannedDuel
+    from referee.tournament.values import DuelResult, MatchTask, PlannedDuel, Record
 
 #: How long the engine waits for the end of a match before it shows its progress again, in seconds.
 _TICK = 0.5
@@ -65,7 +65,7 @@ class MatchPlan(Protocol):
     def result(
         self,
         duel: PlannedDuel,
-        matches: Sequence[tuple[MatchTask, MatchRecord | None]],
+        matches: Sequence[tuple[MatchTask, Record | None]],
         forfeits: Container[str],
         *,
         is_stopped: bool,
@@ -224,7 +224,7 @@ class Engine:
             return None
         return self._take_void(task, report)
 
-    def _note(self, task: MatchTask, record: MatchRecord) -> None:
+    def _note(self, task: MatchTask, record: Record) -> None:
         """Learn from a match whether its teams can start, and whether they are deterministic."""
         self._repeats.note(self._duels[task.duel], task, record)
         for seat, team in task.seats.items():
@@ -368,7 +368,7 @@ class StateReader:
         self._repeats = Repeats()
         self._results: dict[int, DuelResult] = {}
 
-    def put(self, number: int, matches: Sequence[tuple[MatchTask, MatchRecord | None]]) -> None:
+    def put(self, number: int, matches: Sequence[tuple[MatchTask, Record | None]]) -> None:
         """Add the matches of a duel. Matches of an unknown duel don't count."""
         duel = self._by_number.get(number)
         if duel is None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.league.standings import StandingsRow
     from referee.tournament.ratings import Rating
-    from referee.tournament.values import DuelResult, Fixture, MatchRecord, PlannedDuel, Team
+    from referee.tournament.values import DuelResult, Fixture, PlannedDuel, Record, Team
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
@@ -102,7 +102,7 @@ class Schedule:
     def result(
         self,
         duel: PlannedDuel,
-        matches: Sequence[tuple[MatchTask, MatchRecord | None]],
+        matches: Sequence[tuple[MatchTask, Record | None]],
         forfeits: Container[str],
         *,
         is_stopped: bool,

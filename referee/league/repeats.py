@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.tournament.values import MatchRecord, MatchTask, PlannedDuel
+    from referee.tournament.values import MatchTask, PlannedDuel, Record
 
 
 class Repeats:
@@ -31,7 +31,7 @@ class Repeats:
         """True for the duels that are compared."""
         return duel.repeat < 2 and duel.start == 0 and duel.variant == 0
 
-    def note(self, duel: PlannedDuel, task: MatchTask, record: MatchRecord) -> None:
+    def note(self, duel: PlannedDuel, task: MatchTask, record: Record) -> None:
         """A match is done."""
         if self.decides(duel):
             self._games[frozenset(duel.teams), duel.repeat][task.game_number] = (record.position, record.steps, record.reason)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json
     from referee.league.league import OpenLeague, Standing
     from referee.league.schedule import BracketLine
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 #: Values of ``Progress.state``.
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
@@ -31,7 +31,7 @@ class DuelLine(NamedTuple):
     round: int
     teams: tuple[str, ...]
     points: Mapping[str, float]
-    matches: tuple[tuple[MatchTask, MatchRecord], ...]
+    matches: tuple[tuple[MatchTask, Record], ...]
     start: int = 0
     variant: int = 0
     note: str = ""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.league.league import Standing
     from referee.league.report import DuelLine, ReportData
     from referee.league.schedule import BracketLine
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 #: The sections of the page, with their names in its navigation.
 _SECTIONS = (
@@ -172,7 +172,7 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
     def index(text: str) -> int:
         return texts.setdefault(render.well_formed(text), len(texts))
 
-    def match_row(task: MatchTask, record: MatchRecord) -> list[Json]:
+    def match_row(task: MatchTask, record: Record) -> list[Json]:
         seats = list(task.seats)
         replay = record.replay.removeprefix(prefix).removesuffix(suffix) if record.replay else None
         facts = [counted(record.steps, "step")]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.league.database import PLANNED
 from referee.tournament.transactions import WRONG, StoreError, quoted
-from referee.tournament.values import MatchRecord, MatchTask, Team
+from referee.tournament.values import MatchTask, Record, Team
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 
-def result_text(record: MatchRecord) -> str:
+def result_text(record: Record) -> str:
     """A result as it is stored, without what differs from run to run on other machines."""
     facts = record._asdict()
-    for name in ("key", "wall_seconds", "host"):
+    for name in ("key", "wall_seconds", "host", "void", "cause", "hit"):
         del facts[name]
     return json.dumps(facts, separators=(",", ":"), sort_keys=True)
 
@@ -33,12 +33,12 @@ def essence(result: str) -> dict[str, Json]:
     return {name: facts.get(name) for name in _ESSENCE}
 
 
-def record_of(key: str, result: str, seconds: float | None, host: str | None) -> MatchRecord:
+def record_of(key: str, result: str, seconds: float | None, host: str | None) -> Record:
     """Return the record of a match from its row. StoreError if the result can't be read."""
     try:
         facts = json.loads(result)
         if all(isinstance(facts[name], kind) for name, kind in _KINDS.items()):
-            return MatchRecord(key=key, wall_seconds=seconds or 0.0, host=host or "", **facts)
+            return Record(key=key, wall_seconds=seconds or 0.0, host=host or "", **facts)
     except WRONG:
         pass
     raise StoreError(f"The store's result of the match {quoted(key)} can't be read. Restore the file from a copy.")

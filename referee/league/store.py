@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from referee.games.game import Json
-    from referee.tournament.values import MatchRecord, MatchTask, Team
+    from referee.tournament.values import MatchTask, Record, Team
 
 #: How many matches are read at once.
 _ROWS = 1000
@@ -49,7 +49,7 @@ class StoredMatch(NamedTuple):
 
     task: MatchTask
     status: str
-    record: MatchRecord | None
+    record: Record | None
 
 
 def stored_match(row: Any) -> StoredMatch:
@@ -344,7 +344,7 @@ class Store:
             while rows := result.fetchmany(most):
                 yield [read(row) for row in rows]
 
-    def finish(self, record: MatchRecord) -> bool:
+    def finish(self, record: Record) -> bool:
         """Store a result: the match is done. False if there was a result already; if the two differ, the new one is kept as well."""
         result = result_text(record)
         with self._write() as connection:
@@ -369,7 +369,7 @@ class Store:
         query = select(database.voids.c.key, database.voids.c.text).order_by(database.voids.c.number)
         return self._all(query, lambda row: (row.key, row.text))
 
-    def disagreements(self) -> list[tuple[str, MatchRecord]]:
+    def disagreements(self) -> list[tuple[str, Record]]:
         """Results that came a second time and differ from the first."""
         query = select(database.disagreements).order_by(database.disagreements.c.number)
         return self._all(query, lambda row: (row.key, record_of(row.key, row.result, 0.0, row.host)))

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Seat
     from referee.league.report import DuelLine
-    from referee.tournament.values import MatchRecord
+    from referee.tournament.values import Record
 
 
 class TeamTally:
@@ -31,7 +31,7 @@ class TeamTally:
         """The mean time of a match; 0 if none was timed."""
         return self.seconds / self.timed if self.timed else 0.0
 
-    def add(self, seat: Seat, record: MatchRecord, key: str) -> None:
+    def add(self, seat: Seat, record: Record, key: str) -> None:
         """Count a match that the team played in a seat."""
         self.ended[seat, record.reason] += 1
         self.played[seat] += 1

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
     from referee.isolation.bot import Bot
     from referee.replay.events import MatchResult
-    from referee.tournament.values import MatchRecord, MatchStart
+    from referee.tournament.values import MatchStart, Record
 
     Progress = Callable[[int, int], None]
 
@@ -200,7 +200,7 @@ def _in_order(
             first = next(order, first)
 
 
-def _game(task: MatchTask, record: MatchRecord, start: MatchStart, parts: Path, games: int) -> ManyGame:
+def _game(task: MatchTask, record: Record, start: MatchStart, parts: Path, games: int) -> ManyGame:
     """A finished game; its replay leaves the folder ``parts`` and gets its number as its name."""
     replay = _replay_of(parts.parent, task.duel, games)
     replay_path(parts, task.key).replace(replay)
@@ -228,7 +228,7 @@ def _one_of_many(request: MatchRequest, folder: Path, number: int, games: int, s
     return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))
 
 
-def _game_of(number: int, start: MatchStart, seed: int, result: MatchResult | MatchRecord, replay: Path) -> ManyGame:
+def _game_of(number: int, start: MatchStart, seed: int, result: MatchResult | Record, replay: Path) -> ManyGame:
     """Return a game that has ended, with its result and its replay."""
     return ManyGame(
         number,

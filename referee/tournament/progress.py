@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 #: The speed is that of so many seconds, or that of the last matches if fewer than these ended in them.
 _SECONDS, _MATCHES = 60.0, 10
@@ -19,7 +19,7 @@ _SILENCE = 5.0
 class ProgressListener:
     """Receives the progress of a league. A subclass takes what it needs of it."""
 
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+    def finished(self, task: MatchTask, record: Record) -> None:
         """A match is done."""
 
     def said(self, text: str) -> None:

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from referee.tournament.local import Finished, Pool
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
 
 def play_stream(
     pool: Pool, tasks: Iterable[MatchTask], may_begin: Callable[[MatchTask], bool] = lambda _: True
-) -> Iterator[tuple[MatchTask, MatchRecord]]:
+) -> Iterator[tuple[MatchTask, Record]]:
     """Play matches and yield their results in the order of arrival. Void matches are played again.
 
     A match is begun only when ``may_begin`` is true, so that nobody is far ahead of a slow match. Raises StartError if a program can't be

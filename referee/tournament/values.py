@@ -103,26 +103,30 @@ class MatchTask(NamedTuple):
     blamed: tuple[str, ...] = ()
 
 
-class MatchRecord(NamedTuple):
-    """The result of a match, as it is stored. ``replay`` is relative to the league's folder.
+class Record(NamedTuple):
+    """The result of a match, as it is stored. ``replay`` is relative to the folder of the store.
 
     ``position`` is a hash of the final state: it tells whether two games ended in the same position.
-    ``faults`` holds the sentence of each seat that failed, ``fault_kinds`` its kind, ``fault_steps`` the step. ``seconds`` is the time
-    used by each seat, ``slowest`` its slowest answer, ``answers`` the number of its answers. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
+    ``faults`` holds the sentence of each seat that failed, ``fault_kinds`` its kind, ``fault_steps`` the step. ``started`` is False if a
+    player failed before the first step. ``seconds`` is the time used by each seat, ``slowest`` its slowest answer, ``answers`` the number of
+    its answers. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
+
+    ``void`` says why a match counts for nobody, "" if it counts; ``cause`` is then the code of ``MatchVoid``, and ``hit`` are the names of
+    those whose bots the failure hit.
     """
 
     key: str
-    winner: Seat | None
-    reason: str
-    text: str
-    scores: Mapping[Seat, float | None]
-    steps: int
-    faults: Mapping[Seat, str]
-    fault_kinds: Mapping[Seat, str]
-    seconds: Mapping[Seat, float]
-    slowest: Mapping[Seat, float]
-    replay: str
-    replay_hash: str
+    winner: Seat | None = None
+    reason: str = ""
+    text: str = ""
+    scores: Mapping[Seat, float | None] = {}
+    steps: int = 0
+    faults: Mapping[Seat, str] = {}
+    fault_kinds: Mapping[Seat, str] = {}
+    seconds: Mapping[Seat, float] = {}
+    slowest: Mapping[Seat, float] = {}
+    replay: str = ""
+    replay_hash: str = ""
     wall_seconds: float = 0.0
     host: str = ""
     position: str = ""
@@ -130,3 +134,6 @@ class MatchRecord(NamedTuple):
     started: bool = True
     answers: Mapping[Seat, int] = {}
     fault_steps: Mapping[Seat, int] = {}
+    void: str = ""
+    cause: str = ""
+    hit: tuple[str, ...] = ()

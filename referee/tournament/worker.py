@@ -32,7 +32,7 @@ from referee.match.start import Start
 from referee.players.names import is_human, resolve
 from referee.replay.paths import SUFFIX
 from referee.tournament.teams import check_copy
-from referee.tournament.values import MatchRecord
+from referee.tournament.values import Record
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -55,7 +55,7 @@ class Terms(NamedTuple):
 class Completed(NamedTuple):
     """A match that was played."""
 
-    record: MatchRecord
+    record: Record
 
 
 class Void(NamedTuple):
@@ -170,10 +170,10 @@ class Worker:
             if each.files == bot.files:
                 check_copy(self._teams[team], seat, bot, folder)
 
-    def _record(self, task: MatchTask, result: MatchResult, seconds: float) -> MatchRecord:
+    def _record(self, task: MatchTask, result: MatchResult, seconds: float) -> Record:
         outcome, replay = result.outcome, result.replay
         position = self._game.codec.view_text(result.state, None)
-        return MatchRecord(
+        return Record(
             key=task.key,
             winner=outcome.winner,
             reason=outcome.reason,

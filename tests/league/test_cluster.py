@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from referee.league.league import OpenLeague
     from referee.tournament.cluster_worker import ClusterHost
     from referee.tournament.local import Pool
-    from referee.tournament.values import MatchRecord, MatchTask
+    from referee.tournament.values import MatchTask, Record
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -44,7 +44,7 @@ class Actor(Notes):
         self._count = count
         self._act = act
 
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+    def finished(self, task: MatchTask, record: Record) -> None:
         """Count a match."""
         super().finished(task, record)
         if len(self.finished_keys) == self._count:
@@ -128,7 +128,7 @@ class Watched(ProgressPrinter):
         self._done = 0
         self.waiting: list[str] = []
 
-    def finished(self, task: MatchTask, record: MatchRecord) -> None:
+    def finished(self, task: MatchTask, record: Record) -> None:
         super().finished(task, record)
         self._done += 1
         if self._done == 5:

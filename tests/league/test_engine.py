@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from referee.tournament.values import MatchRecord
+    from referee.tournament.values import Record
 
 
 def run(opened: OpenLeague, how: Callable[[MatchTask], Report] = play, slots: int = 3) -> tuple[PretendPool, Notes]:
@@ -256,7 +256,7 @@ def test_a_free_slot_plays_again_before_a_result_is_told(slots: int, tmp_path: P
     told: list[int] = []
 
     class Watching(Notes):
-        def finished(self, task: MatchTask, record: MatchRecord) -> None:
+        def finished(self, task: MatchTask, record: Record) -> None:
             told.append(len(pool.begun))
 
     Engine(opened.store, pool, opened.schedule, Watching()).run()
