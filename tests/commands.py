@@ -59,7 +59,7 @@ _IMPORTED = (
     "referee.pages.pictures",
     "referee.grading.grading",
     "referee.grading.outputs",
-    "referee.grading.submissions",
+    "referee.handins.collect",
     "referee.isolation.choose",
     "referee.league.comparison",
     "referee.tournament.local",

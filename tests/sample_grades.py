@@ -8,9 +8,10 @@ import shutil
 from typing import TYPE_CHECKING
 
 from referee.grading import values
-from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest, StudentMarks, Submission, Trial, TrialMark
+from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest, StudentMarks, Trial, TrialMark
+from referee.handins.values import MISSING, OK, REFUSED, HandIn
 from referee.match.options import MatchOptions
-from referee.tournament.keys import canonical
+from referee.support.canonical import canonical
 from referee.tournament.values import MatchTask, Team
 from referee.tournament.worker import Completed, Terms, Worker
 
@@ -62,13 +63,13 @@ def played(folder: Path) -> Grades:
     teams |= {f"{name} (opponent)": _team(f"{name} (opponent)", name) for name in ("still", "straight", "random")}
     with contextlib.closing(Worker(Terms("evasion", "classic", RUBRIC.options), teams, private / "replays")) as worker:
         for name in PLAYERS:
-            submission = Submission(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",), run=1)
+            submission = HandIn(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",), run=1)
             marks = tuple(RubricMark(test, tuple(_trial(worker, test, start, name) for start in range(test.starts))) for test in TESTS)
             faults = [trial.text for mark in marks for trial in mark.trials if trial.is_fault]
-            status = values.FAULTY if faults else values.OK
+            status = values.FAULTY if faults else OK
             students.append(StudentMarks(submission, status, faults[-1] if faults else "", marks))
-    missing = Submission(HOSTILE, "", status=values.MISSING, reason="Nothing was submitted.", full_name=HOSTILE)
-    refused = Submission("dave", HOSTILE, private / "submissions" / "dave", status=values.REFUSED, reason=f"No program: {HOSTILE}")
+    missing = HandIn(HOSTILE, "", status=MISSING, reason="Nothing was submitted.", full_name=HOSTILE)
+    refused = HandIn("dave", HOSTILE, private / "submissions" / "dave", status=REFUSED, reason=f"No program: {HOSTILE}")
     students += [StudentMarks(each, each.status, each.reason, tuple(RubricMark(test, ()) for test in TESTS)) for each in (missing, refused)]
     return Grades(RUBRIC, tuple(students), folder, private, {"alice": "aa"}, "none", ("2026-11-01T12:00:00Z",))
 
@@ -149,7 +150,7 @@ def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:
                     )
                 )
             marks.append(RubricMark(test, tuple(trials)))
-        submission = Submission(name, f"{name}_87123_bot.zip", None, full_name=f"Given{number} Family{number}")
+        submission = HandIn(name, f"{name}_87123_bot.zip", None, full_name=f"Given{number} Family{number}")
         students.append(StudentMarks(submission, model.status, model.reason, tuple(marks)))
     others = [each._replace(tests=tuple(RubricMark(test, ()) for test in tests)) for each in grades.students[2:]]
     return grades._replace(rubric=RUBRIC._replace(tests=tests), students=(*students, *others))

@@ -16,11 +16,12 @@ from referee.arena.season_store import SeasonStore
 from referee.arena.state import ArenaState
 from referee.arena.store import ACCEPTED, REFUSED, Version, named
 from referee.errors import PlayerError, UsageError
+from referee.handins.names import check_different, check_name
 from referee.league.league import OpenLeague, first
+from referee.support.canonical import canonical
 from referee.support.times import moment
 from referee.support.words import counted
-from referee.tournament import address, teams
-from referee.tournament.keys import canonical
+from referee.tournament import address
 from referee.tournament.results import comparisons
 
 if TYPE_CHECKING:
@@ -257,12 +258,12 @@ class OpenArena(OpenLeague):
         """Check the names of teams, each after the words that begin a sentence about it. UsageError says what is wrong."""
         references = [team.name for team in (*self.config.references, *self.config.against)]
         for what, name in names:
-            teams.check_name(name, what, config.LONGEST_TEAM)
+            check_name(name, what, config.LONGEST_TEAM)
             if name in references:
                 raise UsageError(f"{what}, '{name}', is a reference of the arena; give the team another name.")
         taken = dict.fromkeys([*references, *(version.team for version in self.versions), *self.store.invited()])
         if any(name not in taken for _, name in names):
-            teams.check_different(list(taken | dict.fromkeys(name for _, name in names)))
+            check_different(list(taken | dict.fromkeys(name for _, name in names)))
 
 
 def new(folder: Path, game: str | None, rules: str | None, database: str | None = None) -> OpenArena:

@@ -1,24 +1,19 @@
-"""The client of an arena's server: what it sends of a bot, and its requests."""
+"""The client of an arena's server: its requests."""
 
 from __future__ import annotations
 
 import contextlib
 import http.client
-import io
 import json
 import secrets
 import ssl
-import tarfile
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 from referee.errors import UsageError
-from referee.isolation import contents
-from referee.isolation.submission import MOST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from referee.games.game import Json
 
@@ -26,35 +21,6 @@ if TYPE_CHECKING:
 _PATIENCE = 120.0
 #: The most bytes of an answer.
 _MOST_ANSWER = 4 << 20
-
-
-def packed(bot: Path) -> tuple[str, bytes]:
-    """Return what is sent of a bot, with its name: a file or an archive as it is, a folder as an archive of the files that belong to it."""
-    if not bot.exists():
-        raise UsageError(f"There is no file or folder {bot}; name the bot's file, its folder or an archive of it.")
-    try:
-        if not bot.is_dir():
-            if not bot.is_file():
-                raise UsageError(f"{bot} is a device or a pipe; name the bot's file, its folder or an archive of it.")
-            if bot.stat().st_size > MOST_BYTES:
-                raise UsageError(f"{bot} has more than {MOST_BYTES >> 20} MiB; hand in the bot's own files alone.")
-            return bot.name, bot.read_bytes()
-        packed, entries = io.BytesIO(), contents.entries(str(bot), bot.name)
-        if all(entry.kind == contents.FOLDER for entry in entries.values()):
-            raise UsageError(f"{bot} has no file that belongs to a bot; name the bot's own folder.")
-        with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-            for path, entry in entries.items():
-                if entry.kind not in (contents.FILE, contents.EXECUTABLE, contents.FOLDER):
-                    raise UsageError(f"{bot} has a link or another thing that is no file: {path}. Put a copy there.")
-                archive.add(bot / path, path, recursive=False, filter=_anonymous)
-    except OSError as error:
-        raise UsageError(f"{error.filename or bot} can't be read: {error.strerror or error}.") from None
-    return f"{bot.absolute().name}.tar.gz", packed.getvalue()
-
-
-def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Leave out whose a file is on this machine."""
-    return entry.replace(uid=0, gid=0, uname="", gname="", deep=False)
 
 
 class ArenaClient(NamedTuple):

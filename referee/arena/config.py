@@ -10,6 +10,8 @@ import example_bots
 from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
+from referee.handins.entry import read as read_entry
+from referee.handins.names import LONGEST_NAME, check_different, check_name
 from referee.isolation import submission
 from referee.league.config import LeagueFile, LeagueReader, PlayFile, StartsSection
 from referee.match import settings_file
@@ -17,7 +19,6 @@ from referee.match.options import shown
 from referee.support.meant import near_one
 from referee.support.sections import Section
 from referee.support.times import shown_time
-from referee.tournament import teams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -143,7 +144,7 @@ def load(folder: Path, seed: int | str | None = None) -> ArenaConfig:
 
 def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
     shared = {name: getattr(file, name) for name in PlayFile.model_fields}
-    reader = LeagueReader(LeagueFile.model_construct(**shared), folder, folder.resolve().name[: teams.LONGEST_NAME])
+    reader = LeagueReader(LeagueFile.model_construct(**shared), folder, folder.resolve().name[:LONGEST_NAME])
     league, checked, _ = reader.without_teams()
     seats = reader.game.seats(checked[0])
     if file.season.opens is not None and file.season.closes is not None and file.season.opens >= file.season.closes:
@@ -178,16 +179,16 @@ def _references(file: ArenaFile, reader: LeagueReader, settings: Settings, seat:
         name = row.get("name")
         if not isinstance(name, str):
             raise UsageError(f"references, table {number}: the key 'name' is missing, or is no text.")
-        teams.check_name(name, f"The name of reference {number}", LONGEST_TEAM)
+        check_name(name, f"The name of reference {number}", LONGEST_TEAM)
         played_seats = seats if seat is None else tuple(candidate for candidate in seats if (candidate == seat) != (name in file.against))
         spec = reader.spec(name, row, settings, played_seats)
-        references[name] = teams.team(name, spec, reader.game, settings, folder, played_seats)
-    teams.check_different([str(row["name"]) for row in file.references])
+        references[name] = read_entry(name, spec, reader.game, settings, folder, played_seats)
+    check_different([str(row["name"]) for row in file.references])
     return references
 
 
 #: The longest name of a team in an arena, in characters: names of its versions end in " v" and a number.
-LONGEST_TEAM = teams.LONGEST_NAME - 8
+LONGEST_TEAM = LONGEST_NAME - 8
 
 
 def template(game: AnyGame, rules: str) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.arena.config import FILE
 from referee.errors import UsageError
 from referee.games.game import SettingsError
+from referee.handins.entry import read as read_entry
 from referee.league import config, schedule
 from referee.league.league import begin
 from referee.tournament.commitment import new_secret
-from referee.tournament.teams import team as read_team
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
     names = [rating.team for rating in arena.schedule.rated(among=active, resamples=100)]
     # Where versions play one role, the same reference fills the other seats for all of them.
     others = arena.config.against[0].players if arena.config.against else {}
-    teams = tuple(read_team(active[name].team, {**others, **programs[name].players}, game, arena.config.settings) for name in names)
+    teams = tuple(read_entry(active[name].team, {**others, **programs[name].players}, game, arena.config.settings) for name in names)
     rounds = schedule.default_rounds(len(teams)) if kind == config.SWISS else 0
     league = base._replace(
         name=f"final of {base.name}"[:40].strip(),

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
-import tempfile
-import time
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.author.check import run
 from referee.author.check.check_result import FAILED
 from referee.errors import PlayerError, UsageError
-from referee.grading import submissions
-from referee.isolation import contents, known_good, submission
+from referee.handins import collect, copies
+from referee.handins.entry import read as read_entry
+from referee.isolation import contents, known_good
 from referee.isolation.choose import choose
 from referee.isolation.file_names import for_author
-from referee.tournament.teams import team as read_team
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from pathlib import Path
 
     from referee.arena.config import ArenaConfig
     from referee.games.game import Json, Seat
@@ -31,10 +27,8 @@ if TYPE_CHECKING:
     #: Called before each check with the seat, the name of the check, and the number of checks done and to do.
     Progress = Callable[[Seat, str, int, int], None]
 
-#: The folder of the copies in that of the arena, and how the names of copies begin that are not complete.
-VERSIONS, _INCOMING = "versions", ".incoming-"
-#: An incomplete copy that is older than this, in seconds, was left by a process that was killed.
-_ABANDONED_SECONDS = 86_400.0
+#: The folder of the copies in that of the arena.
+VERSIONS = "versions"
 
 
 class Snapshot(NamedTuple):
@@ -59,39 +53,26 @@ def take(bot: Path, folder: Path, config: ArenaConfig) -> Snapshot:
     """
     if not bot.exists():
         raise UsageError(f"There is no file or folder {bot}; name the bot's file, its folder or an archive of it.")
-    _sweep(folder)
-    stage = Path(tempfile.mkdtemp(prefix=_INCOMING, dir=folder))
-    try:
+    with copies.incoming(folder) as stage:
         others = [seat for seat in config.game.seats(config.settings) if seat not in config.seats]
-        taken = submissions.single(bot.absolute(), stage, config.seats, others)
-        if taken.folder is None:
-            raise PlayerError(taken.reason)
-        missing = [seat for seat in config.seats if seat not in taken.players]
+        hand_in = collect.single(bot.absolute(), stage, config.seats, others)
+        if hand_in.folder is None:
+            raise PlayerError(hand_in.reason)
+        missing = [seat for seat in config.seats if seat not in hand_in.players]
         if missing:
             raise PlayerError(f"It has no program for the {missing[0]}: a file {missing[0]}.*, main.* or bot.*.")
-        digest = contents.digest(str(taken.folder), bot.name)
+        digest = contents.digest(str(hand_in.folder), bot.name)
         target = folder / VERSIONS / digest
-        if not target.exists():
-            target.parent.mkdir(exist_ok=True)
-            with contextlib.suppress(FileExistsError):
-                taken.folder.rename(target)
-        players = {seat: os.path.relpath(taken.players[seat], taken.folder) for seat in config.seats}
+        copies.keep(hand_in.folder, target)
+        players = {seat: os.path.relpath(hand_in.players[seat], hand_in.folder) for seat in config.seats}
         return Snapshot(digest, target, players)
-    finally:
-        submission.remove(str(stage))
-
-
-def _sweep(folder: Path) -> None:
-    for path in folder.glob(f"{_INCOMING}*"):
-        if time.time() - path.stat().st_mtime > _ABANDONED_SECONDS:
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) -> Team:
-    """Return a version as a team whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``tournament.teams.team``."""
+    """Return a version as a team whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``handins.entry.read``."""
     paths = {seat: str(snapshot.folder / path) for seat, path in snapshot.players.items()}
     try:
-        team = read_team(name, paths, config.game, config.settings, snapshot.folder, config.seats)
+        team = read_entry(name, paths, config.game, config.settings, snapshot.folder, config.seats)
     except UsageError as error:
         raise UsageError(for_author(str(error), snapshot.folder, name)) from None
     return team._replace(players=snapshot.players, home=os.path.relpath(snapshot.folder, folder))

@@ -15,11 +15,11 @@ from referee.cli.models import CommandModel
 from referee.cli.options import Force, SeriesOptions
 from referee.errors import RefereeError, UsageError
 from referee.grading.marks_text import marks_lines
+from referee.handins.names import file_name
 from referee.isolation.limits import LIMITS, NONE
 from referee.support.outputs import check_output, no_mark
 from referee.support.packages import need_league
 from referee.support.words import counted, program
-from referee.tournament.teams import file_name
 from referee.tournament.workers import open_pool
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from referee.cli.league_output import plain_progress, progress, put_check, put_e
 from referee.cli.options import PAGE_HELP, Database, Force, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
+from referee.handins.names import file_name
 from referee.league.hosts import warnings_of_hosts
 from referee.players.names import named_files
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
-from referee.tournament.teams import file_name
 from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:

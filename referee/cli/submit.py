@@ -43,7 +43,8 @@ def submit(
 
     Exit status 1 if the version is refused, which --wait waits for.
     """
-    from referee.arena.client import ArenaClient, packed
+    from referee.arena.client import ArenaClient
+    from referee.handins.packing import packed
 
     key = os.environ.get(_TOKEN, "") if token is None else token
     if not key:

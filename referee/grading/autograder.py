@@ -23,12 +23,13 @@ from referee.errors import UsageError
 from referee.grading.gradescope import check_runs_per_day
 from referee.grading.pools import CONTAINER_SECONDS, MARGIN_SECONDS
 from referee.grading.rubric import commitment_of, load, opponent_seats
+from referee.handins.entry import absolute, partnered
 from referee.isolation.submission import MOST_BYTES, MOST_FILES
 from referee.players.names import resolve
 from referee.support.files import write_whole
 from referee.support.packages import install_command
 from referee.support.words import size_text
-from referee.tournament import commitment, teams
+from referee.tournament import commitment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -200,8 +201,8 @@ def _sources(rubric: Rubric, test: RubricTest) -> Iterator[Path]:
     for seat in opponent_seats(rubric, test):
         player = test.against
         if any(need.kind == "beats" for need in test.needs):
-            player = teams.partnered(player, seat, game, settings, Path(rubric.home))
-        bot = resolve(teams.absolute(player, rubric.game, Path(rubric.home)), seat, rubric.game, settings)
+            player = partnered(player, seat, game, settings, Path(rubric.home))
+        bot = resolve(absolute(player, rubric.game, Path(rubric.home)), seat, rubric.game, settings)
         for piece in bot.files:
             yield Path(piece.source).resolve()
 

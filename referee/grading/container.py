@@ -14,7 +14,7 @@ from referee.grading.gradescope import LiveResults
 from referee.grading.grading import open_grading
 from referee.grading.pools import DeadlinePool, TimeIsUp
 from referee.grading.rubric import load
-from referee.grading.submissions import single
+from referee.handins.collect import single
 from referee.tournament.local import LocalPool
 from referee.tournament.progress import ProgressListener
 

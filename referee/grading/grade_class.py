@@ -13,8 +13,8 @@ from referee.errors import RefereeError, UsageError
 from referee.grading import grading, outputs
 from referee.grading.marks_text import run_counts
 from referee.grading.rubric import commitment_of, example_submissions
-from referee.grading.submissions import collect
-from referee.grading.values import Submission
+from referee.handins.collect import collect
+from referee.handins.values import HandIn
 from referee.isolation import machine
 from referee.league.engine import LeagueStopped, MachineFailed
 from referee.support.words import counted, program
@@ -107,7 +107,7 @@ def _take(opened: OpenGrading, source: Path, selection: Selection, report: Calla
         report(f"{run_counts(opened.submissions, len(opened.runs))}.")
 
 
-def _only(submissions: Sequence[Submission], student: str, source: Path) -> Submission:
+def _only(submissions: Sequence[HandIn], student: str, source: Path) -> HandIn:
     mine = [submission for submission in submissions if submission.student == student and submission.name]
     if mine:
         return mine[0]
@@ -127,7 +127,7 @@ def graded_examples(rubric: Rubric, play: Callable[[OpenGrading], None]) -> Iter
     They keep their order: in each seat, from weak to strong.
     """
     submissions = enumerate(example_submissions(rubric))
-    examples = [Submission(name, name, Path.cwd(), players, place=place) for place, (name, players) in submissions]
+    examples = [HandIn(name, name, Path.cwd(), players, place=place) for place, (name, players) in submissions]
     if not examples:
         raise UsageError(f"The rubric is valid, but no example bot plays every seat that it tests in {rubric.game}.")
     folder = Path(tempfile.mkdtemp(prefix="referee-rubric-"))

@@ -18,9 +18,10 @@ from referee.errors import UsageError
 from referee.grading.escaping import number, one_line
 from referee.grading.handout import shown_marks
 from referee.grading.marks import public
-from referee.grading.values import AFTER_DUE, MISSING, REFUSED
+from referee.grading.values import AFTER_DUE
 from referee.handins import roster
 from referee.handins.names import key
+from referee.handins.values import MISSING, REFUSED
 from referee.replay.paths import content
 from referee.support.csv_text import foreign_cell, guarded
 from referee.support.files import write_whole
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from referee.grading.values import Grades, StudentMarks, Submission
+    from referee.grading.values import Grades, StudentMarks
+    from referee.handins.values import HandIn
 
 CANVAS, MOODLE = "Canvas", "Moodle"
 _MOST_BYTES = 64 << 20
@@ -372,7 +374,7 @@ class _StudentIdentity(NamedTuple):
         return self.numbers | self.exact | self.accounts | self.names
 
 
-def _person(submission: Submission, identities: Sequence[str], kind: str, *, has_one_domain: bool) -> _StudentIdentity:
+def _person(submission: HandIn, identities: Sequence[str], kind: str, *, has_one_domain: bool) -> _StudentIdentity:
     platform, _, number = submission.person.partition(" ")
     names: tuple[str, ...] = ()
     if submission.place is not None:

@@ -1,6 +1,6 @@
 """Results for Gradescope, written again after every match, so that they are complete whenever its container is stopped.
 
-Source of the format: Gradescope's documentation for autograders, "Specifications" and "Submission metadata".
+Source of the format: Gradescope's documentation for autograders, "Specifications" and "HandIn metadata".
 
 A student reads there: each public match with its points and a sentence, and one line with the points of all hidden matches of a test.
 Nothing else comes from a hidden match, not even a time: a bot could report by its speed what it saw.
@@ -18,7 +18,8 @@ from referee.errors import UsageError
 from referee.grading import marks
 from referee.grading.escaping import number
 from referee.grading.marks import public
-from referee.grading.values import AFTER_DUE, ALWAYS, OK, Grades, RubricMark, StudentMarks, Submission, TrialMark
+from referee.grading.values import AFTER_DUE, ALWAYS, Grades, RubricMark, StudentMarks, TrialMark
+from referee.handins.values import OK, HandIn
 from referee.isolation import probe
 from referee.isolation.choose import choose
 from referee.isolation.limits import LIMITS_USER, NONE
@@ -67,7 +68,7 @@ def results(grades: Grades, note: str = "") -> dict[str, Json]:
 
 def first_results(rubric: Rubric) -> dict[str, Json]:
     """Return the results before the first match: every match is there, as one that was not played."""
-    unplayed = marks.student_marks(games.get(rubric.game), rubric, Submission("submission", "submission"), marks.Results())
+    unplayed = marks.student_marks(games.get(rubric.game), rubric, HandIn("submission", "submission"), marks.Results())
     return results(Grades(rubric, (unplayed,), folder=Path(), replays=Path()))
 
 

@@ -19,7 +19,11 @@ from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan
 from referee.grading.pools import fairly
 from referee.grading.rubric import commitment_of, opponent_seats, roles
-from referee.grading.values import MISSING, OK, REFUSED, Grades, Need, Rubric, RubricTest, Submission
+from referee.grading.values import Grades, Need, Rubric, RubricTest
+from referee.handins import copies
+from referee.handins.entry import read as read_entry
+from referee.handins.hashes import changed
+from referee.handins.values import MISSING, OK, REFUSED, HandIn
 from referee.isolation.file_names import for_author
 from referee.league import disputes
 from referee.league.database import FILE
@@ -29,11 +33,10 @@ from referee.match.options import MatchOptions
 from referee.support.files import write_whole
 from referee.tournament import commitment
 from referee.tournament.commitment import PRIVATE
-from referee.tournament.teams import changed
-from referee.tournament.teams import team as read_team
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from referee.games.game import Json, Seat
     from referee.grading.values import StudentMarks, Trial
@@ -43,8 +46,6 @@ if TYPE_CHECKING:
 
 #: In the private folder, which only the grader may see, beside the store and the commitment to the starts.
 REPLAYS, SUBMISSIONS, RUBRIC = "replays", "submissions", "rubric.toml"
-#: The folder, below that of all submissions, in which those of a run are unpacked.
-_INCOMING = "incoming"
 
 
 class OpenGrading:
@@ -75,7 +76,7 @@ class OpenGrading:
         self.teams = teams
         self.plan = GradingPlan(self.rubric, [name for name in teams if name not in opponents], teams)
 
-    def take(self, submissions: Sequence[Submission], *, missing_is_zero: bool = False, is_only: bool = False) -> list[str]:
+    def take(self, submissions: Sequence[HandIn], *, missing_is_zero: bool = False, is_only: bool = False) -> list[str]:
         """Take the submissions of a run. Return a sentence for each student whose files have changed since they were marked.
 
         Matches of changed submissions are planned anew, those of new ones are added. Students who aren't among these, or who submitted
@@ -85,7 +86,7 @@ class OpenGrading:
         stored = {name: self.teams[name] for name in self.plan.students}
         old = {submission.student: submission for submission in self.submissions}
         run = len(self.runs) + 1
-        rows: dict[str, Submission] = {}
+        rows: dict[str, HandIn] = {}
         teams: dict[str, Team] = {}
         for submission in submissions:
             checked, team = self._checked(submission)
@@ -123,16 +124,9 @@ class OpenGrading:
             if team.hash != stored[name].hash
         ]
 
-    @contextlib.contextmanager
-    def incoming(self) -> Iterator[Path]:
-        """Make a folder for copies of what was submitted. ``take`` moves them to their places; the others are removed at the end."""
-        made = self.private / SUBMISSIONS / _INCOMING
-        shutil.rmtree(made, ignore_errors=True)
-        made.mkdir(mode=0o700, parents=True)
-        try:
-            yield made
-        finally:
-            shutil.rmtree(made, ignore_errors=True)
+    def incoming(self) -> AbstractContextManager[Path]:
+        """Make a folder for copies of what was handed in. ``take`` moves them to their places; the others are removed at the end."""
+        return copies.incoming(self.private / SUBMISSIONS)
 
     def _refile(self, team: Team) -> None:
         """Store where the same files lie now. A team that can't start still can't."""
@@ -148,14 +142,14 @@ class OpenGrading:
         if numbers:
             self.store.stop(sorted(numbers), "The submission is no longer there.")
 
-    def _checked(self, submission: Submission) -> tuple[Submission, Team | None]:
+    def _checked(self, submission: HandIn) -> tuple[HandIn, Team | None]:
         """A submission with its team, or refused with the reason."""
         if submission.status != OK:
             return submission, None
         game = games.get(self.rubric.game)
         settings = game.codec.settings(self.rubric.rules, dict(self.rubric.tests[0].settings))
         try:
-            team = read_team(submission.student, submission.players, game, settings, submission.folder, tuple(submission.players))
+            team = read_entry(submission.student, submission.players, game, settings, submission.folder, tuple(submission.players))
             settled = self._settled(submission, team)
             if settled.folder != submission.folder:
                 team = team._replace(
@@ -166,18 +160,13 @@ class OpenGrading:
             reason = str(error).removeprefix(f"The team '{submission.student}' can't play: ")
             return submission._replace(status=REFUSED, reason=for_author(reason, submission.folder or self.private, submission.name)), None
 
-    def _settled(self, submission: Submission, team: Team) -> Submission:
+    def _settled(self, submission: HandIn, team: Team) -> HandIn:
         """Move an incoming copy to the folder of its hash. Nothing is removed there: an appeal needs the files of before."""
-        top = self.private / SUBMISSIONS
         folder = submission.folder
-        if folder is None or folder.parent != top.absolute() / _INCOMING:
+        if folder is None or not copies.is_incoming(folder.parent):
             return submission
-        target = top.absolute() / team.hash / folder.name
-        if target.exists():
-            shutil.rmtree(folder)
-        else:
-            target.parent.mkdir(mode=0o700, exist_ok=True)
-            folder.rename(target)
+        target = folder.parent.parent / team.hash / folder.name
+        copies.keep(folder, target)
         players = {seat: _moved(player, str(folder), str(target)) for seat, player in submission.players.items()}
         return submission._replace(folder=target, players=players)
 
@@ -253,7 +242,7 @@ class OpenGrading:
                 continue
             game = games.get(self.rubric.game)
             settings = game.codec.settings(self.rubric.rules, dict(test.settings))
-            now = read_team(name, team.players, game, settings, Path(team.home), tuple(team.players))
+            now = read_entry(name, team.players, game, settings, Path(team.home), tuple(team.players))
             if now.hash != team.hash:
                 raise UsageError(
                     f"The opponent {test.against} has changed since the grading began ({changed(now, team)[0]}). "
@@ -332,7 +321,7 @@ def _begin(store: Store, rubric: Rubric, folder: Path) -> None:
     opponents = []
     for against, played in seats.items():
         settings = game.codec.settings(rubric.rules, dict(next(test.settings for test in rubric.tests if test.against == against)))
-        opponents.append(read_team(opponent_name(against), against, game, settings, Path(rubric.home or "."), tuple(played)))
+        opponents.append(read_entry(opponent_name(against), against, game, settings, Path(rubric.home or "."), tuple(played)))
     commitment.check_place(commitment_of(rubric), folder)
     store.begin({"grading": _rubric_json(rubric), "submissions": [], "runs": [], "place": _place(folder)}, opponents)
 
@@ -349,7 +338,7 @@ def forget(folder: Path) -> None:
         folder.rmdir()
 
 
-def _row(submission: Submission, before: Submission | None, run: int, *, missing_is_zero: bool) -> Submission:
+def _row(submission: HandIn, before: HandIn | None, run: int, *, missing_is_zero: bool) -> HandIn:
     """Return what is graded of a student: what was found, or what there was before if nothing was found."""
     if before is None:
         return submission if submission.status == MISSING else submission._replace(run=run)
@@ -373,11 +362,11 @@ def _row(submission: Submission, before: Submission | None, run: int, *, missing
     return submission._replace(run=before.run if is_same or submission.status == before.status == OK else run)
 
 
-def _missing(before: Submission) -> Submission:
+def _missing(before: HandIn) -> HandIn:
     return before._replace(name="", folder=None, players={}, status=MISSING, reason="Nothing was submitted.", run=0)
 
 
-def _order(submission: Submission) -> tuple[bool, int, str, str]:
+def _order(submission: HandIn) -> tuple[bool, int, str, str]:
     """Return the place of a student in the marks: that on the roster, else by name."""
     place = submission.place
     return place is None, place or 0, submission.student.casefold(), submission.student
@@ -402,7 +391,7 @@ def _moved(path: str, old: str, new: str) -> str:
     return path if not path.startswith(old) else new + path.removeprefix(old)
 
 
-def _moved_submission(submission: Submission, old: str, new: str) -> Submission:
+def _moved_submission(submission: HandIn, old: str, new: str) -> HandIn:
     if submission.folder is None:
         return submission
     players = {seat: _moved(player, old, new) for seat, player in submission.players.items()}
@@ -425,11 +414,11 @@ def _rubric(data: Mapping[str, Json]) -> Rubric:
     return Rubric(**{**others, "tests": tests, "options": MatchOptions.model_validate(options).replace(isolation=level)})
 
 
-def _submission_json(submission: Submission) -> dict[str, Json]:
+def _submission_json(submission: HandIn) -> dict[str, Json]:
     folder = None if submission.folder is None else str(submission.folder)
     return {**submission._asdict(), "folder": folder, "players": dict(submission.players)}
 
 
-def _submission(data: Mapping[str, Json]) -> Submission:
+def _submission(data: Mapping[str, Json]) -> HandIn:
     folder = None if data["folder"] is None else Path(data["folder"])
-    return Submission(**{**data, "folder": folder, "identities": tuple(data["identities"]), "replaced": tuple(data["replaced"])})
+    return HandIn(**{**data, "folder": folder, "identities": tuple(data["identities"]), "replaced": tuple(data["replaced"])})

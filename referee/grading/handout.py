@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.grading.escaping import log, markdown, number
 from referee.grading.marks import public
 from referee.grading.tables import needs
-from referee.grading.values import AFTER_DUE, MISSING, REFUSED
+from referee.grading.values import AFTER_DUE
+from referee.handins.values import MISSING, REFUSED
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.files import open_regular, remove_parts, write_whole
 

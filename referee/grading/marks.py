@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.grading import needs
 from referee.grading.rubric import own_seats
-from referee.grading.values import AFTER_DUE, FAULTY, MISSING, OK, REFUSED, VOID, RubricMark, StudentMarks, Trial, TrialMark
+from referee.grading.values import AFTER_DUE, FAULTY, VOID, RubricMark, StudentMarks, Trial, TrialMark
+from referee.handins.values import MISSING, OK, REFUSED
 from referee.isolation.file_names import for_author
 from referee.support.words import counted
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import AnyGame
-    from referee.grading.values import Rubric, RubricTest, Submission
+    from referee.grading.values import Rubric, RubricTest
+    from referee.handins.values import HandIn
     from referee.tournament.values import MatchTask, Record
 
 
@@ -40,7 +42,7 @@ def trials(test: RubricTest, student: str) -> tuple[Trial, ...]:
     return tuple(Trial(student, test.number, start, test.is_hidden(start)) for start in range(test.starts))
 
 
-def student_marks(game: AnyGame, rubric: Rubric, submission: Submission, results: Results) -> StudentMarks:
+def student_marks(game: AnyGame, rubric: Rubric, submission: HandIn, results: Results) -> StudentMarks:
     """Return all marks of a student.
 
     A submission that is missing or refused, or can't start, has no points for any test. A trial that isn't decided has none yet.
@@ -80,7 +82,7 @@ def _nothing(test: RubricTest, student: str, text: str) -> RubricMark:
     return RubricMark(test, tuple(TrialMark(trial, passed=False, points=0.0, text=text) for trial in trials(test, student)))
 
 
-def _lacking(game: AnyGame, rubric: Rubric, test: RubricTest, submission: Submission) -> RubricMark | None:
+def _lacking(game: AnyGame, rubric: Rubric, test: RubricTest, submission: HandIn) -> RubricMark | None:
     """Return marks without points for a test in which the submission has no program for a seat; None if it has one."""
     seats = own_seats(game, test, game.seats(game.codec.settings(rubric.rules, dict(test.settings))))
     missing = next((seat for seat in seats if submission.players and seat not in submission.players), None)

@@ -12,7 +12,8 @@ from referee.support.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from referee.grading.values import Grades, Submission
+    from referee.grading.values import Grades
+    from referee.handins.values import HandIn
     from referee.tournament.values import MatchTask, Record
 
 #: Fewer columns than these have no room for a reason beside the rest of the row: it goes below.
@@ -69,7 +70,7 @@ def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, Record]]) -> s
     return {kind for task, record in matches for seat, kind in record.fault_kinds.items() if task.seats[seat] == student}
 
 
-def run_counts(submissions: Iterable[Submission], run: int) -> str:
+def run_counts(submissions: Iterable[HandIn], run: int) -> str:
     """Return how many submissions a run has taken, and how many students keep what they had."""
     runs = [submission.run for submission in submissions if submission.run]
     return f"Run {run}: {runs.count(run):,} new, {len(runs) - runs.count(run):,} kept"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from referee.grading.escaping import number
 from referee.grading.handout import write_changed
 from referee.grading.tables import needs
-from referee.grading.values import MISSING, OK, REFUSED, STATUSES
+from referee.grading.values import STATUSES
+from referee.handins.values import MISSING, OK, REFUSED
 from referee.league import report_folder
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.words import counted

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json, Seat
-    from referee.grading.values import StudentMarks, Submission, TrialMark
+    from referee.grading.values import StudentMarks, TrialMark
+    from referee.handins.values import HandIn
 
 
-def student_of(text: str, graded: Sequence[Submission]) -> str:
+def student_of(text: str, graded: Sequence[HandIn]) -> str:
     """Return the student whose id, name, address or number this is. UsageError if it is nobody's, or that of several students."""
     identity = key(text)
     matching = [submission for submission in graded if submission.student == text] or [

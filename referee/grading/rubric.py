@@ -13,6 +13,8 @@ from referee.games.game import SettingsError
 from referee.games.values import is_whole
 from referee.grading import needs
 from referee.grading.values import Need, Rubric, RubricTest
+from referee.handins.entry import absolute, partnered
+from referee.handins.names import check_name, file_name
 from referee.isolation.limits import IsolationValue, Limits
 from referee.match import settings_file
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
@@ -21,7 +23,6 @@ from referee.replay.paths import content
 from referee.support.meant import near_one
 from referee.support.plain_text import plain
 from referee.support.sections import Section
-from referee.tournament import teams
 from referee.tournament.commitment import GRADING, Commitment, StartFamily, new_secret
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class _RubricReader:
     def rubric(self) -> Rubric:
         """Return the rubric. Raises UsageError or SettingsError."""
         file = self.file
-        teams.check_name(file.name, "The rubric's name", LONGEST_NAME)
+        check_name(file.name, "The rubric's name", LONGEST_NAME)
         if not file.tests:
             raise UsageError("there are no tests; add a table [[tests]] for each, with name, points and need.")
         if len(file.tests) > _MOST_TESTS:
@@ -208,7 +209,7 @@ class _RubricReader:
     def _test(self, number: int, row: Mapping[str, Json]) -> RubricTest:
         where = f"tests, table {number + 1}"
         table = settings_file.checked(row, RubricTestTable, where)
-        teams.check_name(table.name, f"The name of tests, table {number + 1}", LONGEST_NAME)
+        check_name(table.name, f"The name of tests, table {number + 1}", LONGEST_NAME)
         settings, has_set_start = self._settings({**self.file.settings, **table.settings}, f"{where}: ")
         test_needs = tuple(Need(kind, value) for kind, value in table.need.model_dump(exclude_none=True).items())
         duel = table.need.beats
@@ -233,7 +234,7 @@ class _RubricReader:
         self._check_starts(test, table, where)
         for each in _opponents(self.game, test, seats):
             # In a duel, an example bot that plays one role is joined by one that plays the other.
-            player = test.against if duel is None else teams.partnered(test.against, each, self.game, settings, self.home)
+            player = test.against if duel is None else partnered(test.against, each, self.game, settings, self.home)
             self._check_opponent(player, each, settings, f"{where}: {'against' if duel is None else 'need.beats'}")
         return test
 
@@ -269,7 +270,7 @@ class _RubricReader:
         try:
             if is_human(text):
                 raise PlayerError(f"the {seat} is a person; only programs play in a grading.")
-            resolve(teams.absolute(text, self.game.info.name, self.home), seat, self.game.info.name, settings)
+            resolve(absolute(text, self.game.info.name, self.home), seat, self.game.info.name, settings)
         except PlayerError as error:
             raise UsageError(f"{where}: {error}") from None
 
@@ -284,7 +285,7 @@ class _RubricReader:
 
     def _check_different(self, test: RubricTest, others: list[RubricTest]) -> None:
         for other in others:
-            if teams.file_name(other.name) == teams.file_name(test.name):
+            if file_name(other.name) == file_name(test.name):
                 raise UsageError(
                     f"tests, table {test.number + 1}: table {other.number + 1} has the name '{other.name}', too; "
                     "give one of them another name."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import fsum
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.handins.values import MISSING, OK, REFUSED
 from referee.match.options import MatchOptions
 
 if TYPE_CHECKING:
@@ -12,11 +13,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json, Seat
+    from referee.handins.values import HandIn
     from referee.tournament.values import MatchTask, Record
 
 #: The status of a student: everything was played without a fault of the submission; one of its matches ended by its own fault; nothing was
 #: submitted; the submission can't be graded.
-OK, FAULTY, VOID, MISSING, REFUSED = STATUSES = ("ok", "faulty", "void", "missing", "refused")
+FAULTY, VOID = ("faulty", "void")
+STATUSES = (OK, FAULTY, VOID, MISSING, REFUSED)
 #: When a student sees the result of a test: always, or after the due date.
 ALWAYS, AFTER_DUE = ("always", "after_due")
 
@@ -81,33 +84,6 @@ class Rubric(NamedTuple):
         return _total(test.points for test in self.tests)
 
 
-class Submission(NamedTuple):
-    """What one student submitted.
-
-    ``student`` identifies the student in all tables, ``full_name`` is the person's name where one is known. ``name`` is that of the file or
-    folder that was submitted ("" if nothing was). ``folder`` is the grading's own copy, None if there is none; ``players`` has the player
-    of each seat, as on the command line. A submission that can't be graded has a ``reason``, one sentence, and a missing one has the status
-    "missing". ``run`` is the number of the run of the grading that took it, 0 if nothing was submitted. ``place`` is the student's line on the
-    roster, None for students that aren't on one. ``person``, ``late`` and ``replaced`` are those of ``layouts.HandIn``, ``roster_name`` is the
-    person's name on the roster.
-    """
-
-    student: str
-    name: str
-    folder: Path | None = None
-    players: Mapping[Seat, str] = {}
-    status: str = OK
-    reason: str = ""
-    full_name: str = ""
-    identities: tuple[str, ...] = ()
-    run: int = 0
-    place: int | None = None
-    person: str = ""
-    roster_name: str = ""
-    late: str = ""
-    replaced: tuple[str, ...] = ()
-
-
 class Trial(NamedTuple):
     """One start of one test for one student: the unit that earns points. It is one match, or two where the test is a duel."""
 
@@ -169,7 +145,7 @@ class RubricMark(NamedTuple):
 class StudentMarks(NamedTuple):
     """All marks of a student. ``reason`` explains a status other than "ok", and marks that aren't complete."""
 
-    submission: Submission
+    submission: HandIn
     status: str
     reason: str
     tests: tuple[RubricMark, ...]

@@ -44,7 +44,7 @@ _NUMBERED = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,3})(?P<suffix>(?:\.[^.]*)?
 LAYOUTS = AUTO, GRADESCOPE, CANVAS, MOODLE, PLAIN = ("auto", "gradescope", "canvas", "moodle", "plain")
 
 
-class HandIn(NamedTuple):
+class DownloadedHandIn(NamedTuple):
     """One submission in a download.
 
     ``name`` is that of its file or folder. ``pieces`` are paths and where they go in the submission's folder ("" for the whole folder).
@@ -123,7 +123,7 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], lay
     )
 
 
-def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collection[str] = (), layout: str = AUTO) -> list[HandIn]:
+def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collection[str] = (), layout: str = AUTO) -> list[DownloadedHandIn]:
     """Return the submissions in a folder, in the order of their names.
 
     ``refused`` gives the reason for each name that can't be graded; ``left_out`` are names that aren't submissions. UsageError if the folder
@@ -152,7 +152,7 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
             reasons[name] = f"The submission '{name:.120}' is {what}; put the file or folder itself there."
     names = sorted({*kinds, *refused})
     layout = _layout([name for name in names if name in kinds] or names, kinds) if layout == AUTO else layout
-    hand_ins: list[HandIn] = []
+    hand_ins: list[DownloadedHandIn] = []
     if layout == GRADESCOPE:
         hand_ins += _gradescope(top, names, gradescope.metadata(top / METADATA), reasons)
         taken = {METADATA, *(item.name for item in hand_ins)}
@@ -209,7 +209,7 @@ def _example(pattern: re.Pattern[str], names: Iterable[str]) -> str:
     return f"'{next(iter(_matching(pattern, names))):.80}'"
 
 
-def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object], reasons: Mapping[str, str]) -> list[HandIn]:
+def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object], reasons: Mapping[str, str]) -> list[DownloadedHandIn]:
     """One submission for each student who submitted it: a group's counts for every member."""
     hand_ins = []
     for place, (name, facts) in enumerate(metadata.items()):
@@ -219,7 +219,7 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object],
             reason = f"The submission '{name:.120}' is named in {METADATA}, but it is not in the download; download it again."
         for sid, email, full_name in gradescope.submitters(facts):
             hand_ins.append(
-                HandIn(
+                DownloadedHandIn(
                     name,
                     ((str(top / name), ""),),
                     sid or email or full_name or name,
@@ -241,7 +241,7 @@ def _non_empty(*texts: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text for text in texts if text))
 
 
-def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[HandIn]:
+def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[DownloadedHandIn]:
     """Folders ("Jane Doe_123_assignsubmission_file_") and files with the same words before their names."""
     groups: dict[str, list[str]] = {}
     hand_ins = []
@@ -263,7 +263,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
             reason = reason or _several(files)
         pieces = tuple((str(top / name), "" if name in whole else names[name]["file"] or "main") for name in files)
         hand_ins.append(
-            HandIn(
+            DownloadedHandIn(
                 files[0] if files else group[0],
                 pieces,
                 f"{full_name}-{number}" if number else full_name,
@@ -283,7 +283,7 @@ def _several(names: Iterable[str]) -> str:
     return f"There are several submissions of the same student: {quoted}; keep one."
 
 
-def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str, str]) -> list[HandIn]:
+def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str, str]) -> list[DownloadedHandIn]:
     """Files called after the student, the student's number and the attachment's: "doejane_LATE_123_4567_hunter-1.py"."""
     groups: dict[str, list[str]] = {}
     hand_ins = []
@@ -302,7 +302,7 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
         if not files:
             reason = f"The submission '{graded[0]:.120}' is a text or a link and no file; a bot is a file."
         hand_ins.append(
-            HandIn(
+            DownloadedHandIn(
                 graded[0],
                 tuple((str(top / name), place) for place, name in sorted(places.items())),
                 f"{person}-{user}" if person else user,
@@ -345,7 +345,7 @@ def _divisible(names: Mapping[str, re.Match[str]]) -> dict[str, str]:
     return second_users
 
 
-def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> HandIn:
+def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> DownloadedHandIn:
     """A submission whose student isn't certain, because students choose their own names and those of their files.
 
     In Canvas, the name of a student and that of a file may both have numbers in them. In Moodle, what follows the first of two numbers is the
@@ -355,7 +355,7 @@ def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> H
         f"The submission '{name:.120}' could be that of {numbers[0]:.60} or of {numbers[1]:.60}, because its name can be "
         "divided in two ways; find out whose it is, and rename it so that there are only two numbers in its name."
     )
-    return HandIn(name, ((str(top / name), name),), stem(name), reason=reason, person=f"{platform} {name}")
+    return DownloadedHandIn(name, ((str(top / name), name),), stem(name), reason=reason, person=f"{platform} {name}")
 
 
 def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[str, str]:
@@ -379,7 +379,7 @@ def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[st
     return places
 
 
-def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[HandIn]:
+def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: Mapping[str, str]) -> list[DownloadedHandIn]:
     """Files and folders with any names. A folder is also known by its name without the words with which all folders begin."""
     folders = [name for name in names if kinds.get(name) == stat.S_IFDIR]
     shared = _shared(folders)
@@ -390,7 +390,9 @@ def _plain(top: Path, names: Sequence[str], kinds: Mapping[str, int], reasons: M
         parts = [name[match.end() :] for match in re.finditer("[-_]", shared)] if is_folder else []
         pieces = ((str(top / name), "" if is_folder else name),)
         hand_ins.append(
-            HandIn(name, pieces, base, "", _non_empty(base, name, *parts), (base,), None, reasons.get(name, ""), f"name {key(base)}")
+            DownloadedHandIn(
+                name, pieces, base, "", _non_empty(base, name, *parts), (base,), None, reasons.get(name, ""), f"name {key(base)}"
+            )
         )
     return hand_ins
 
@@ -405,6 +407,6 @@ def _shared(names: Sequence[str]) -> str:
     return prefix[: max(prefix.rfind("-"), prefix.rfind("_")) + 1]
 
 
-def of_entry(path: Path) -> HandIn:
+def of_entry(path: Path) -> DownloadedHandIn:
     """Return the submission that is a file or folder named after its student."""
     return _plain(path.parent, [path.name], {path.name: stat.S_IFDIR} if path.is_dir() else {}, {})[0]

@@ -20,7 +20,7 @@ from referee.support.escape import escape
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.handins.layouts import HandIn
+    from referee.handins.layouts import DownloadedHandIn
     from referee.handins.roster import RosterRow
 
 #: A sentence names no more files or students than this.
@@ -47,7 +47,7 @@ class Attribution(NamedTuple):
     that is.
     """
 
-    hand_in: HandIn | None
+    hand_in: DownloadedHandIn | None
     student: str = ""
     row: RosterRow | None = None
     reason: str = ""
@@ -62,7 +62,9 @@ def is_known(name: str, rows: Sequence[RosterRow], earlier: Sequence[EarlierHand
     )
 
 
-def attributions(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow] | None, earlier: Sequence[EarlierHandIn]) -> list[Attribution]:
+def attributions(
+    hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow] | None, earlier: Sequence[EarlierHandIn]
+) -> list[Attribution]:
     """Return one row for each student, those on the roster first, then one for each submission of anybody else.
 
     ``earlier`` are the submissions of earlier runs. UsageError for two submissions of one student that aren't attempts of the same account, for
@@ -95,7 +97,7 @@ def attributions(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow] | None, e
     return made
 
 
-def _no_match_sentence(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> str:
+def _no_match_sentence(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> str:
     """Return the sentence for a roster that fits no submission: it may be that of another class, or the submissions may be those of teams."""
     named = listed([item.full_name or item.student for item in hand_ins])
     zeros = next((pair for item in hand_ins if (pair := roster.without_zeros(item, rows))), None)
@@ -107,16 +109,16 @@ def _no_match_sentence(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) ->
     )
 
 
-def _latest(hand_ins: Sequence[HandIn], clashes: list[str]) -> list[HandIn]:
+def _latest(hand_ins: Sequence[DownloadedHandIn], clashes: list[str]) -> list[DownloadedHandIn]:
     """Return the last submission of each account, with the names of those that it replaces."""
-    accounts: dict[tuple[str, ...], list[HandIn]] = {}
+    accounts: dict[tuple[str, ...], list[DownloadedHandIn]] = {}
     for item in hand_ins:
         account = (item.person, *item.addresses) if item.is_vouched else (item.person, item.name)
         accounts.setdefault(account, []).append(item)
     return [_last(group, clashes) for group in accounts.values()]
 
 
-def _last(group: Sequence[HandIn], clashes: list[str]) -> HandIn:
+def _last(group: Sequence[DownloadedHandIn], clashes: list[str]) -> DownloadedHandIn:
     attempts = [item.attempt for item in group if item.attempt is not None]
     if len(group) == 1 or len(attempts) < len(group):
         return group[0]
@@ -186,12 +188,12 @@ def _shared(owned: Sequence[Attribution], earlier: Sequence[EarlierHandIn]) -> l
     return list(clashes.values())
 
 
-def _is_settled(row: RosterRow, items: Sequence[HandIn]) -> bool:
+def _is_settled(row: RosterRow, items: Sequence[DownloadedHandIn]) -> bool:
     """True if the roster names in one row all that the platform says of these accounts: then they are one person's."""
     return all(roster.owns(row, item) for item in items)
 
 
-def _hand_in_of(attribution: Attribution) -> HandIn:
+def _hand_in_of(attribution: Attribution) -> DownloadedHandIn:
     assert attribution.hand_in is not None, "it was made of a submission"
     return attribution.hand_in
 
@@ -210,7 +212,7 @@ class _Facts(NamedTuple):
     are_teams: bool
 
 
-def _facts(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> _Facts:
+def _facts(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> _Facts:
     numbered = [item for item in hand_ins if item.number]
     # A number that only counts a row may be right by chance.
     owners = {
@@ -230,14 +232,14 @@ def _facts(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> _Facts:
 
 
 def _on_roster(
-    hand_ins: Sequence[HandIn], rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn], clashes: list[str]
+    hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn], clashes: list[str]
 ) -> tuple[list[Attribution], list[Attribution], list[Attribution]]:
     """Return a attribution for each student on the roster, those of submissions that belong to none of them, and one for each other submission."""
     hand_ins = _without_groups(hand_ins, rows)
     facts = _facts(hand_ins, rows)
     is_anybodys = False
-    groups: dict[int, list[HandIn]] = {}
-    possible: dict[int, list[HandIn]] = {}
+    groups: dict[int, list[DownloadedHandIn]] = {}
+    possible: dict[int, list[DownloadedHandIn]] = {}
     others: list[Attribution] = []
     owned: list[Attribution] = []
     for item in hand_ins:
@@ -273,12 +275,12 @@ def _on_roster(
     return made, others, owned
 
 
-def _as_team(item: HandIn) -> HandIn:
+def _as_team(item: DownloadedHandIn) -> DownloadedHandIn:
     """Return the submission of a team, whose number identifies none of its members."""
     return item._replace(identities=(), person=f"team {item.person}")
 
 
-def _without_groups(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> list[HandIn]:
+def _without_groups(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> list[DownloadedHandIn]:
     """Return the submissions with the names of the students without that of a group, which Moodle may write before them: "Lab 2-Kim Lee".
 
     What several names begin with, up to a hyphen, is a group, unless one of these is on the roster as it stands: names have hyphens, too.
@@ -300,7 +302,9 @@ def _without_groups(hand_ins: Sequence[HandIn], rows: Sequence[RosterRow]) -> li
     ]
 
 
-def _candidates(item: HandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequence[EarlierHandIn]) -> tuple[RosterRow, ...]:
+def _candidates(
+    item: DownloadedHandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequence[EarlierHandIn]
+) -> tuple[RosterRow, ...]:
     """Return the students to whom a submission may belong. Names count only where nothing surer is known.
 
     A person of an earlier run stays the same student, unless the roster has another address by now.
@@ -315,7 +319,7 @@ def _candidates(item: HandIn, rows: Sequence[RosterRow], facts: _Facts, earlier:
     return candidates if len(candidates) == 1 or same is None else (same,)
 
 
-def _doubt(item: HandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow], facts: _Facts) -> str:
+def _doubt(item: DownloadedHandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow], facts: _Facts) -> str:
     """Return why it isn't certain whose a submission is, so that the class has to stop, as a verb phrase; else ""."""
     if any(roster.is_file_of(item, row) for row in rows):
         return ""
@@ -325,7 +329,7 @@ def _doubt(item: HandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow], f
     return roster.contradiction(item, rows) or _unclear_number(item, rows, facts)
 
 
-def _unclear_number(item: HandIn, rows: Sequence[RosterRow], facts: _Facts) -> str:
+def _unclear_number(item: DownloadedHandIn, rows: Sequence[RosterRow], facts: _Facts) -> str:
     """Return what is wrong if the number of a submission is that of a student with another name, as a verb phrase; else "".
 
     The name of another student counts only if the number can't be one of the platform: it counts the rows, or several students have it. Numbers that
@@ -348,7 +352,7 @@ def _unclear_number(item: HandIn, rows: Sequence[RosterRow], facts: _Facts) -> s
     )
 
 
-def _unclear_team(item: HandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow]) -> str:
+def _unclear_team(item: DownloadedHandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow]) -> str:
     """Return what is wrong with a submission in a class of teams, as a verb phrase; "" if it is a team's and no student has its name."""
     alike = [row for row in roster.namesakes(item, rows) if row not in team]
     name = item.people[0] if item.people else ""
@@ -359,7 +363,7 @@ def _unclear_team(item: HandIn, team: Sequence[RosterRow], rows: Sequence[Roster
     return "" if team else f"is in a download of teams, but no student on the roster has the team '{name:.80}'."
 
 
-def _of_row(group: Sequence[HandIn], row: RosterRow, earlier: Sequence[EarlierHandIn], clashes: list[str]) -> Attribution:
+def _of_row(group: Sequence[DownloadedHandIn], row: RosterRow, earlier: Sequence[EarlierHandIn], clashes: list[str]) -> Attribution:
     is_sure = all(roster.names(row, item) for item in group)
     is_one = _is_settled(row, group) and all(item.attempt is not None for item in group)
     chosen = _last(group, clashes) if is_one else _only(group, row.student, clashes)
@@ -372,7 +376,7 @@ def _of_row(group: Sequence[HandIn], row: RosterRow, earlier: Sequence[EarlierHa
     return Attribution(chosen, row.student, row)
 
 
-def _is_same_person(item: HandIn, before: EarlierHandIn) -> bool:
+def _is_same_person(item: DownloadedHandIn, before: EarlierHandIn) -> bool:
     """False if a platform vouches for another person than before."""
     if item.is_named_by_grader or not before.person or before.person.startswith("name "):
         return True
@@ -390,7 +394,7 @@ def _hint(zeros: tuple[str, RosterRow] | None, grouped: Sequence[RosterRow]) -> 
     return f"If its name begins with that of a group, it could be that of {listed([row.student for row in grouped])}: name it in a column 'submission'."
 
 
-def _outsider(item: HandIn, several: Sequence[RosterRow], alike: Sequence[RosterRow], hint: str) -> Attribution:
+def _outsider(item: DownloadedHandIn, several: Sequence[RosterRow], alike: Sequence[RosterRow], hint: str) -> Attribution:
     """Return the attribution of a submission that belongs to nobody on the roster, or that could belong to several students there.
 
     It is left out if it has the name of somebody there.
@@ -409,7 +413,7 @@ def _outsider(item: HandIn, several: Sequence[RosterRow], alike: Sequence[Roster
     return Attribution(item, reason=reason)
 
 
-def _only(group: Sequence[HandIn], student: str, clashes: list[str]) -> HandIn:
+def _only(group: Sequence[DownloadedHandIn], student: str, clashes: list[str]) -> DownloadedHandIn:
     """Return the submission of a student; several are a clash."""
     if len(group) > 1:
         persons = {item.person for item in group}
@@ -439,12 +443,12 @@ def _students(attribution: Attribution, earlier: Sequence[EarlierHandIn], clashe
     return [same.student]
 
 
-def _identity(item: HandIn) -> str:
+def _identity(item: DownloadedHandIn) -> str:
     address = next((text for text in item.identities if "@" in text), "")
     return ", ".join(dict.fromkeys(text for text in (item.person.removeprefix("mail "), key(address)) if text))
 
 
-def _the_submission(hand_in: HandIn) -> str:
+def _the_submission(hand_in: DownloadedHandIn) -> str:
     return f"The submission '{hand_in.name}'"
 
 

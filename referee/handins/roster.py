@@ -17,16 +17,15 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
-from referee.handins.names import key
+from referee.handins.names import file_name, key
 from referee.replay.paths import content
 from referee.support.escape import is_blank
-from referee.tournament.teams import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from referee.handins.layouts import HandIn
+    from referee.handins.layouts import DownloadedHandIn
 
 #: The longest name of a student in tables, in characters.
 LONGEST_STUDENT = 80
@@ -190,31 +189,31 @@ def _check_different(rows: Iterable[RosterRow], label: str, who: str) -> None:
             )
 
 
-def sure(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
+def sure(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
     """Return the students of whom the roster names an identity of a submission: an id, an address, a number."""
     hand_in_keys = {key(text) for text in hand_in.identities} | _numbered(hand_in)
     return tuple(row for row in rows if not hand_in_keys.isdisjoint(keys(row)))
 
 
-def _numbered(hand_in: HandIn) -> set[str]:
+def _numbered(hand_in: DownloadedHandIn) -> set[str]:
     """Return how Moodle calls a participant without a name: "Participant 7", in the language of the site."""
     return {key(f"{text} {hand_in.number}") for text in hand_in.people if hand_in.number}
 
 
-def owns(row: RosterRow, hand_in: HandIn) -> bool:
+def owns(row: RosterRow, hand_in: DownloadedHandIn) -> bool:
     """True if this row of the roster names all that a platform says of the account of a submission: the file, or both the id and the address."""
     row_keys = keys(row)
     said = (key(hand_in.student_id), *hand_in.addresses) if hand_in.student_id else hand_in.addresses or (hand_in.number,)
     return is_file_of(hand_in, row) or row_keys.issuperset(said)
 
 
-def names(row: RosterRow, hand_in: HandIn) -> bool:
+def names(row: RosterRow, hand_in: DownloadedHandIn) -> bool:
     """True if the roster names the person of a submission in this row: by its file, else by the id, else by the address or number."""
     identities = (hand_in.student_id,) if hand_in.student_id else hand_in.identities
     return is_file_of(hand_in, row) or not keys(row).isdisjoint(key(text) for text in identities)
 
 
-def contradiction(hand_in: HandIn, rows: Sequence[RosterRow]) -> str:
+def contradiction(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> str:
     """Return what is wrong if the student id of a submission is not that of the student with its address, as a verb phrase; else ""."""
     if not hand_in.student_id or any(is_file_of(hand_in, row) for row in rows):
         return ""
@@ -229,12 +228,12 @@ def contradiction(hand_in: HandIn, rows: Sequence[RosterRow]) -> str:
     return f"{owner}, but not the student id ({', '.join(ids):.80})." if ids else ""
 
 
-def is_file_of(hand_in: HandIn, row: RosterRow) -> bool:
+def is_file_of(hand_in: DownloadedHandIn, row: RosterRow) -> bool:
     """True if the column 'submission' names the file or folder of a submission in this row."""
     return bool(row.submission) and key(row.submission) in {key(name) for name in _files(hand_in)}
 
 
-def _files(hand_in: HandIn) -> tuple[str, ...]:
+def _files(hand_in: DownloadedHandIn) -> tuple[str, ...]:
     return hand_in.name, *(path.rpartition("/")[2] for path, _ in hand_in.pieces)
 
 
@@ -244,7 +243,7 @@ def keys(row: RosterRow) -> frozenset[str]:
     return frozenset(key(text) for text in (*row.identities, row.submission) if text)
 
 
-def find(hand_in: HandIn, rows: Sequence[RosterRow], *, by_name: bool = True, by_account: bool = True) -> tuple[RosterRow, ...]:
+def find(hand_in: DownloadedHandIn, rows: Sequence[RosterRow], *, by_name: bool = True, by_account: bool = True) -> tuple[RosterRow, ...]:
     """Return the students to whom a submission may belong: it is certain if this is one.
 
     The file that the roster names counts first, then the identities, then, if ``by_account``, the part of an address before the @, and names of
@@ -265,19 +264,19 @@ def find(hand_in: HandIn, rows: Sequence[RosterRow], *, by_name: bool = True, by
     return exact or near or tuple(row for row in likely if by_name and row in alike and not hand_in.is_vouched)
 
 
-def namesakes(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
+def namesakes(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
     """Return the students who have the name of a submission's person."""
     named = {name for text in hand_in.people for name in name_keys(text)}
     return tuple(row for row in rows if named & _names_of(row))
 
 
-def is_named(hand_in: HandIn, row: RosterRow) -> bool:
+def is_named(hand_in: DownloadedHandIn, row: RosterRow) -> bool:
     """True if the name of a submission is that of a student, also after the name of a group and a hyphen, or is a word with the number ("Participant 7")."""
     person_names = {name for text in hand_in.people for name in name_keys(text) | grouped(text)}
     return not person_names.isdisjoint(_names_of(row)) or not _numbered(hand_in).isdisjoint(keys(row))
 
 
-def members(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
+def members(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
     """Return the students of the team that handed in a submission, by the name of the team."""
     teams = {row.team for row in rows if row.team}
     exact = {team for team in teams if key(team) in {key(text) for text in hand_in.people}}
@@ -286,7 +285,7 @@ def members(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]
     return tuple(row for row in rows if row.team in matching_teams)
 
 
-def without_zeros(hand_in: HandIn, rows: Sequence[RosterRow]) -> tuple[str, RosterRow] | None:
+def without_zeros(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[str, RosterRow] | None:
     """Return the student id of a submission and its row, if the roster has it without the zeros at its beginning.
 
     Where the grader named the files, their names are the ids.

@@ -8,12 +8,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import ReplayError
+from referee.handins.hashes import PROGRAM
 from referee.league.database import PLANNED, STOPPED
 from referee.league.engine import StateReader
 from referee.league.standings import table
 from referee.replay import reader
 from referee.support.words import counted, the_seat
-from referee.tournament.teams import PROGRAM
 from referee.tournament.values import Record
 from referee.tournament.worker import replay_path
 

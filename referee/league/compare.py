@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import StartError, UsageError
+from referee.handins.entry import read as read_entry
 from referee.support.words import counted, cut, signed
 from referee.tournament.keys import match_key
 from referee.tournament.local import LocalPool, checked_slots
@@ -17,7 +18,6 @@ from referee.tournament.roles import role_of
 from referee.tournament.sequential import Comparing
 from referee.tournament.starts import drawn, match_seed
 from referee.tournament.stream import play_stream
-from referee.tournament.teams import team as read_team
 from referee.tournament.values import MatchTask, PlannedDuel
 from referee.tournament.worker import Terms
 from referee.wire.seeds import new_seed, secret_of
@@ -91,7 +91,7 @@ class BotComparison:
         self.programs = _named([a, b, *against, *role.opponents])
         self.a, self.b, *self.against = self.programs
         self.teams: dict[str, Team] = {
-            name: read_team(name, dict.fromkeys(seats, text), self._game, request.settings, seats=seats)
+            name: read_entry(name, dict.fromkeys(seats, text), self._game, request.settings, seats=seats)
             for name, text in self.programs.items()
             for seats in [self._seats_of(name)]
         }

@@ -10,9 +10,9 @@ from referee.errors import UsageError
 from referee.league.database import FILE
 from referee.league.store import Store
 from referee.replay.paths import make_folder
+from referee.support.canonical import canonical
 from referee.support.csv_text import marked, written
 from referee.support.outputs import check_output, no_mark
-from referee.tournament.keys import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

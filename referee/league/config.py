@@ -9,13 +9,16 @@ from pydantic import Field
 from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
+from referee.handins.entry import check_plays, to_add
+from referee.handins.entry import read as read_entry
+from referee.handins.names import check_different, check_name, file_name
 from referee.isolation.limits import IsolationValue, Limits
 from referee.league import schedule
 from referee.match import settings_file
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.support.meant import near_one
 from referee.support.sections import Section
-from referee.tournament import starts, teams
+from referee.tournament import starts
 from referee.tournament.commitment import LEAGUE, Commitment, StartFamily, new_secret, root
 from referee.tournament.values import MatchStart, Team
 
@@ -229,7 +232,7 @@ class LeagueReader:
         Raises UsageError or SettingsError.
         """
         file = self.file
-        teams.check_name(self.name, "The league's name")
+        check_name(self.name, "The league's name")
         seed = new_secret() if file.seed is None else file.seed
         size = self._table_size()
         variants, checked = self._variants(size)
@@ -307,8 +310,8 @@ class LeagueReader:
             if not isinstance(name, str):
                 raise UsageError(f"{where}name is {shown(name)}, but must be a text.")
             if where:
-                teams.check_name(name, f"The name of variants, table {number}")
-            if names.setdefault(teams.file_name(name), number) != number:
+                check_name(name, f"The name of variants, table {number}")
+            if names.setdefault(file_name(name), number) != number:
                 raise UsageError(f"{where}an earlier table has the name '{name}', too; give one of them another name.")
             if option and overrides.get(option, size) != size:
                 raise UsageError(f"{where}{option} can't differ between variants; remove it.")
@@ -364,17 +367,17 @@ class LeagueReader:
                 raise UsageError(f"teams, table {number}: the key 'name' {wrong}.")
             names.append(name)
         for number, name in enumerate(names, 1):
-            teams.check_name(name, f"The name of team {number}")
-        teams.check_different(names)
+            check_name(name, f"The name of team {number}")
+        check_different(names)
         return names
 
     def _teams(self, names: Sequence[str], checked: Sequence[Settings]) -> tuple[Team, ...]:
         league_teams = []
         for name, row in zip(names, self.file.teams, strict=True):
             spec = self.spec(name, row, checked[0])
-            team = teams.team(name, spec, self.game, checked[0], self.home)
+            team = read_entry(name, spec, self.game, checked[0], self.home)
             for settings in checked[1:]:
-                teams.check_plays(team, self.game, settings)
+                check_plays(team, self.game, settings)
             league_teams.append(team)
         return tuple(league_teams)
 
@@ -396,7 +399,7 @@ class LeagueReader:
             ways = "program" + (f", or {' and '.join(seat_keys)}" if seat_keys else "")
             raise UsageError(f"the team '{name}' has no program; add the key {ways}.")
         if missing:
-            raise UsageError(f"the team '{name}' has no {missing[0]}. {teams.to_add(missing[0], self.game, settings)}")
+            raise UsageError(f"the team '{name}' has no {missing[0]}. {to_add(missing[0], self.game, settings)}")
         return programs
 
     # The format.

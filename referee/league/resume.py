@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
+from referee.handins.entry import read as read_entry
+from referee.handins.hashes import changed
 from referee.league.league import OpenLeague, first, open_league
 from referee.support.packages import need_league
 from referee.support.words import counted, program
 from referee.tournament import commitment
-from referee.tournament.teams import changed
-from referee.tournament.teams import team as read_team
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ def check_files(opened: OpenLeague) -> None:
     changes = {}
     for team in opened.schedule.teams.values():
         try:
-            now = read_team(team.name, team.players, game, settings, Path(team.home))
+            now = read_entry(team.name, team.players, game, settings, Path(team.home))
         except UsageError as error:
             raise UsageError(f"{error} Restore its files, and go on:  {again(opened)}") from None
         if now.hash != team.hash:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from typing import TYPE_CHECKING
+
+from referee.support.canonical import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -13,11 +14,6 @@ if TYPE_CHECKING:
     from referee.tournament.values import Team
 
 _DIGITS = 32
-
-
-def canonical(value: Json) -> str:
-    """Return JSON text that is the same for equal values: sorted keys, no spaces."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def match_key(game: AnyGame, rules: str, seats: Mapping[Seat, Team], settings: Mapping[str, Json], seed: int, repeat: int = 0) -> str:

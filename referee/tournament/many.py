@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee import api
 from referee import games as registry
 from referee.errors import PlayerError, UsageError
+from referee.handins.hashes import file_hashes
 from referee.isolation.limits import LIMITS, NONE
 from referee.match.play import MatchRequest, reserve_replay
 from referee.players.names import is_human, resolve
@@ -22,7 +23,6 @@ from referee.tournament.keys import match_key
 from referee.tournament.local import LocalPool, checked_slots
 from referee.tournament.starts import drawn, match_seed
 from referee.tournament.stream import play_stream
-from referee.tournament.teams import file_hashes
 from referee.tournament.values import MatchTask, Team
 from referee.tournament.worker import Terms, replay_path
 from referee.wire.seeds import new_seed, secret_of

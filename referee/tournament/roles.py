@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from example_bots import BOTS, middling
 from referee.errors import PlayerError, RefereeError, UsageError
+from referee.handins.entry import to_add
 from referee.isolation.choose import choose
 from referee.match.play import MatchRequest
-from referee.tournament.teams import to_add
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -16,8 +16,8 @@ from referee.games.game import SettingsError
 from referee.games.values import is_whole
 from referee.replay.faults import predicate
 from referee.replay.paths import content
+from referee.support.canonical import canonical
 from referee.support.plain_text import plain
-from referee.tournament.keys import canonical
 from referee.tournament.values import MatchStart
 from referee.wire import strict_json
 from referee.wire.seeds import secret_of

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.handins.values import Entry
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -12,20 +14,8 @@ if TYPE_CHECKING:
 
 #: The number of void attempts after which a match is not played again.
 MOST_VOIDS = 3
-
-
-class Team(NamedTuple):
-    """A team. ``players`` says who fills each seat, as on the command line; ``hash`` is that of all its files.
-
-    Relative paths in ``players`` begin in the folder ``home`` ("": the current one). ``files`` has the hash of each file by its path, for
-    each seat. It tells which of them changed. The path "." has the hash by which replays name the program.
-    """
-
-    name: str
-    players: Mapping[Seat, str]
-    hash: str = ""
-    home: str = ""
-    files: Mapping[Seat, Mapping[str, str]] = {}
+#: A team is an entry that can play every seat.
+Team = Entry
 
 
 class MatchStart(NamedTuple):

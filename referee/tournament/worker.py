@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee import games
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError, of_seat
 from referee.games.game import SettingsError
+from referee.handins.hashes import check_copy
 from referee.isolation.choose import choose, variants_of
 from referee.isolation.file_names import from_home, published
 from referee.isolation.launcher import Launcher
@@ -31,7 +32,6 @@ from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.names import is_human, resolve
 from referee.replay.paths import SUFFIX
-from referee.tournament.teams import check_copy
 from referee.tournament.values import Record
 
 if TYPE_CHECKING:

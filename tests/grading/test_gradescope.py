@@ -24,7 +24,8 @@ from referee.grading.gradescope import (
 )
 from referee.grading.marks import Results
 from referee.grading.pools import Deadline, DeadlinePool, TimeIsUp
-from referee.grading.values import REFUSED, Grades, Submission
+from referee.grading.values import Grades
+from referee.handins.values import REFUSED, HandIn
 from referee.isolation import probe
 from referee.isolation.limits import LIMITS_USER
 from referee.isolation.probe import SandboxCheck
@@ -59,7 +60,7 @@ def student(rubric: Rubric, facts: dict[tuple[int, int], dict[str, Any] | None] 
         task, record = match(rubric, "hunter", **known)
         record = record._replace(wall_seconds=wall_seconds)
         found[trial] = [(task, None if given is None else record)]
-    submission = more.pop("submission", Submission(STUDENT, "ada.py"))
+    submission = more.pop("submission", HandIn(STUDENT, "ada.py"))
     return marks.student_marks(games.get(rubric.game), rubric, submission, Results(found, **more))
 
 
@@ -168,7 +169,7 @@ def test_the_level_is_in_the_results(rubric: Rubric) -> None:
 
 
 def test_a_refused_submission_is_told_why(rubric: Rubric) -> None:
-    refused = Submission(STUDENT, "ada.py", status=REFUSED, reason="There is no program for the hunter.")
+    refused = HandIn(STUDENT, "ada.py", status=REFUSED, reason="There is no program for the hunter.")
     content: Any = results(graded(rubric, submission=refused))
     assert content["score"] == 0
     assert "Status: refused." in content["output"]

@@ -19,8 +19,8 @@ from referee.errors import UsageError
 from referee.grading import rubric as rubrics
 from referee.grading.grade_class import Selection, grade_class
 from referee.grading.grading import OpenGrading, is_begun, open_grading
-from referee.grading.submissions import collect
-from referee.grading.values import MISSING, REFUSED, Submission
+from referee.handins.collect import collect
+from referee.handins.values import MISSING, REFUSED, HandIn
 from referee.league.engine import LeagueStopped
 from referee.tournament.local import Finished, LocalPool
 from referee.tournament.worker import Report, Void
@@ -73,17 +73,17 @@ def written(folder: Path, text: str = RUBRIC) -> Rubric:
     return rubrics.load(path)
 
 
-def program(folder: Path, name: str, text: str) -> Submission:
+def program(folder: Path, name: str, text: str) -> HandIn:
     """A submission whose one program plays every seat."""
     home = folder / name
     home.mkdir(exist_ok=True)
     (home / "bot.py").write_text(text)
     path = str(home / "bot.py")
-    return Submission(name, name, home, {"hunter": path, "prey": path})
+    return HandIn(name, name, home, {"hunter": path, "prey": path})
 
 
-def example(name: str, hunter: str = "boxer", prey: str = "runner") -> Submission:
-    return Submission(name, name, Path.cwd(), {"hunter": hunter, "prey": prey})
+def example(name: str, hunter: str = "boxer", prey: str = "runner") -> HandIn:
+    return HandIn(name, name, Path.cwd(), {"hunter": hunter, "prey": prey})
 
 
 @contextlib.contextmanager
@@ -105,8 +105,8 @@ def points(grades: Grades) -> dict[str, list[float]]:
 
 def test_marks_of_good_faulty_missing_and_refused_submissions(tmp_path: Path) -> None:
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
-        refused = Submission("dora", "dora.zip", None, {}, REFUSED, "dora.zip has no program.")
-        gone = Submission("emil", "", None, {}, MISSING, "Nothing was submitted.")
+        refused = HandIn("dora", "dora.zip", None, {}, REFUSED, "dora.zip has no program.")
+        gone = HandIn("emil", "", None, {}, MISSING, "Nothing was submitted.")
         assert opened.take([example("ada"), program(tmp_path, "carl", CRASHES), refused, gone]) == []
         grades, _ = played(opened)
     assert points(grades) == {"ada": [12.0, 4.0, 4.0], "carl": [0.0, 0.0, 0.0], "dora": [0.0, 0.0, 0.0], "emil": [0.0, 0.0, 0.0]}
@@ -168,7 +168,7 @@ def test_a_seat_that_cannot_start_costs_no_points_of_another_one(slots: int, tmp
 
 def test_a_submission_without_a_program_for_a_seat_earns_the_points_of_the_others(tmp_path: Path) -> None:
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
-        opened.take([Submission("ada", "ada", Path.cwd(), {"hunter": "boxer"})])
+        opened.take([HandIn("ada", "ada", Path.cwd(), {"hunter": "boxer"})])
         grades, notes = played(opened)
     ada = grades.students[0]
     assert points(grades) == {"ada": [12.0, 0.0, 0.0]}
@@ -185,7 +185,7 @@ def test_a_new_submission_may_play_other_seats_than_the_old_one(tmp_path: Path) 
         ({"prey": "runner"}, [0.0, 4.0, 0.0]),
     ):
         with open_grading(tmp_path / "out", rubric) as opened:
-            opened.take([Submission("ada", "ada", Path.cwd(), players)])
+            opened.take([HandIn("ada", "ada", Path.cwd(), players)])
             grades, _ = played(opened)
         assert points(grades)["ada"] == expected
         assert grades.is_complete
@@ -386,7 +386,7 @@ import sys, threading
 from pathlib import Path
 from referee.grading import rubric as rubrics
 from referee.grading.grading import open_grading
-from referee.grading.values import Submission
+from referee.handins.values import HandIn
 from referee.tournament.local import LocalPool
 from referee.tournament.progress import ProgressListener
 home, most = Path(sys.argv[1]), int(sys.argv[2])
@@ -397,7 +397,7 @@ class Progress(ProgressListener):
             threading.Event().wait()
 names = (("ada", "boxer", "runner"), ("bob", "straight", "still"))
 with open_grading(home / "out", rubrics.load(home / "rubric.toml")) as opened:
-    opened.take([Submission(name, name, Path.cwd(), {"hunter": hunter, "prey": prey}) for name, hunter, prey in names])
+    opened.take([HandIn(name, name, Path.cwd(), {"hunter": hunter, "prey": prey}) for name, hunter, prey in names])
     opened.run(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2), Progress())
 """
 

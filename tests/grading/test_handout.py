@@ -13,7 +13,8 @@ import pytest
 from sample_grades import HOSTILE, replaced
 
 from referee.grading import handout, outputs
-from referee.grading.values import OK, StudentMarks, Submission
+from referee.grading.values import StudentMarks
+from referee.handins.values import OK, HandIn
 from referee.replay.paths import SUFFIX, log_path
 from referee.replay.reader import verify
 
@@ -161,7 +162,7 @@ def test_texts_of_a_submission_stay_text(grades: Grades) -> None:
 
 def test_folders_have_safe_and_different_names(tmp_path: Path) -> None:
     def student(name: str, folder: str | None = None) -> StudentMarks:
-        return StudentMarks(Submission(name, "", tmp_path / folder if folder else None), OK, "", ())
+        return StudentMarks(HandIn(name, "", tmp_path / folder if folder else None), OK, "", ())
 
     names = [
         HOSTILE,

@@ -13,13 +13,14 @@ from referee import games
 from referee.grading import marks
 from referee.grading.escaping import number
 from referee.grading.marks import Results
-from referee.grading.values import MISSING, REFUSED, Grades, Submission
+from referee.grading.values import Grades
+from referee.handins.values import MISSING, REFUSED, HandIn
 
 if TYPE_CHECKING:
     from referee.grading.values import Rubric, StudentMarks, Trial
 
 PUBLIC = {"seat": '"hunter"', "against": '"runner"', "need": "{ wins = true }"}
-SUBMISSION = Submission(STUDENT, "ada.py")
+SUBMISSION = HandIn(STUDENT, "ada.py")
 SECRET = "at 17,23"
 
 
@@ -54,9 +55,7 @@ def results(rubric: Rubric, facts: dict[tuple[int, int], Any], **others: Any) ->
     return Results(found, **others)
 
 
-def marked(
-    rubric: Rubric, facts: dict[tuple[int, int], Any] | None = None, submission: Submission = SUBMISSION, **others: Any
-) -> StudentMarks:
+def marked(rubric: Rubric, facts: dict[tuple[int, int], Any] | None = None, submission: HandIn = SUBMISSION, **others: Any) -> StudentMarks:
     return marks.student_marks(games.get(rubric.game), rubric, submission, results(rubric, facts or {}, **others))
 
 

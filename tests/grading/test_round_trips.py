@@ -12,8 +12,8 @@ from sample_grades import RUBRIC, TESTS
 
 from referee.errors import UsageError
 from referee.grading import gradebook
-from referee.grading.submissions import collect
 from referee.grading.values import Grades, RubricMark, StudentMarks, Trial, TrialMark
+from referee.handins.collect import collect
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,7 +16,7 @@ from referee.games.game import SettingsError
 from referee.games.maze.state import Go
 from referee.grading import rubric, templates
 from referee.grading.grading import open_grading
-from referee.grading.values import Submission
+from referee.handins.values import HandIn
 from referee.tournament.local import LocalPool
 from referee.tournament.progress import ProgressListener
 
@@ -111,7 +111,7 @@ def test_its_tests_tell_a_good_bot_from_a_weak_one_and_from_one_that_does_nothin
     names = ["nothing", "weak", "good"]
     bots = [dict(zip(seats, players, strict=False)) for players in STRENGTHS[game, rules]]
     with open_grading(tmp_path / "out", found) as opened:
-        opened.take([Submission(name, name, Path.cwd(), players) for name, players in zip(names, bots, strict=True)])
+        opened.take([HandIn(name, name, Path.cwd(), players) for name, players in zip(names, bots, strict=True)])
         with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2)) as pool:
             opened.run(pool, ProgressListener())
         grades = opened.grades()

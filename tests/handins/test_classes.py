@@ -9,13 +9,13 @@ import pytest
 from downloads import laid_out
 
 from referee.errors import UsageError
-from referee.grading.submissions import collect
+from referee.handins.collect import collect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.grading.values import Submission
+    from referee.handins.values import HandIn
 
 
 def moodle(folder: Path, *names: str) -> Path:
@@ -32,7 +32,7 @@ def gradescope(folder: Path, *submissions: tuple[int, str, str]) -> Path:
     return folder
 
 
-def graded(source: Path, *lines: str, known: Sequence[Submission] = (), roster: bytes | None = None) -> dict[str, Submission]:
+def graded(source: Path, *lines: str, known: Sequence[HandIn] = (), roster: bytes | None = None) -> dict[str, HandIn]:
     """The class's submissions by student."""
     path = source.parent / "roster.csv"
     path.write_bytes(roster or ("\n".join(lines) + "\n").encode())
@@ -40,7 +40,7 @@ def graded(source: Path, *lines: str, known: Sequence[Submission] = (), roster: 
     return {each.student: each for each in found}
 
 
-def names(found: Mapping[str, Submission]) -> dict[str, str]:
+def names(found: Mapping[str, HandIn]) -> dict[str, str]:
     """The number of each student's submission in Moodle, "" if nothing is graded."""
     return {
         student: each.name.rpartition("_assign")[0].rpartition("_")[2] if each.status == "ok" else "" for student, each in found.items()

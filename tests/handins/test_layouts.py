@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from referee.errors import UsageError
 from referee.handins import gradescope
-from referee.handins.layouts import AUTO, CANVAS, GRADESCOPE, MOODLE, PLAIN, HandIn, is_wrapper, read
+from referee.handins.layouts import AUTO, CANVAS, GRADESCOPE, MOODLE, PLAIN, DownloadedHandIn, is_wrapper, read
 from referee.handins.names import stem
 
 
@@ -24,11 +24,11 @@ def made(top: Path, *names: str) -> Path:
     return top
 
 
-def one(found: list[HandIn], student: str) -> HandIn:
+def one(found: list[DownloadedHandIn], student: str) -> DownloadedHandIn:
     return next(item for item in found if item.student == student)
 
 
-def places(item: HandIn) -> dict[str, str]:
+def places(item: DownloadedHandIn) -> dict[str, str]:
     return {place: Path(path).name for path, place in item.pieces}
 
 

@@ -11,14 +11,14 @@ from leagues import IDLE
 from rubrics import CRASHES, HUNTS
 
 from referee.errors import UsageError
-from referee.grading.submissions import collect
+from referee.handins.collect import collect
 
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from referee.grading.values import Submission
+    from referee.handins.values import HandIn
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -47,7 +47,7 @@ def roster(folder: Path, *lines: str) -> Path:
     return path
 
 
-def students(found: Sequence[Submission]) -> dict[str, str]:
+def students(found: Sequence[HandIn]) -> dict[str, str]:
     return {item.student: item.name for item in found}
 
 

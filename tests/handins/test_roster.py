@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from referee.errors import UsageError
 from referee.handins import roster
-from referee.handins.layouts import HandIn
+from referee.handins.layouts import DownloadedHandIn
 from referee.handins.roster import RosterRow, find, load, name_keys
 
 CLASS = """student,name,email,canvas,submission
@@ -33,8 +33,8 @@ def rows(tmp_path: Path) -> tuple[RosterRow, ...]:
     return load(written(tmp_path, CLASS))
 
 
-def found(name: str = "x", identities: tuple[str, ...] = (), people: tuple[str, ...] = (), full_name: str = "") -> HandIn:
-    return HandIn(name, (), name, full_name, identities, people)
+def found(name: str = "x", identities: tuple[str, ...] = (), people: tuple[str, ...] = (), full_name: str = "") -> DownloadedHandIn:
+    return DownloadedHandIn(name, (), name, full_name, identities, people)
 
 
 def test_a_roster_is_read(rows: tuple[RosterRow, ...]) -> None:
@@ -116,7 +116,7 @@ MATCHES = [
 
 
 @pytest.mark.parametrize(("item", "student"), MATCHES)
-def test_a_submission_is_found_by_any_identity(item: HandIn, student: str, rows: tuple[RosterRow, ...]) -> None:
+def test_a_submission_is_found_by_any_identity(item: DownloadedHandIn, student: str, rows: tuple[RosterRow, ...]) -> None:
     assert [row.student for row in find(item, rows)] == [student]
 
 
@@ -131,7 +131,7 @@ UNSURE = [
 
 
 @pytest.mark.parametrize(("item", "students"), UNSURE)
-def test_nothing_is_guessed(item: HandIn, students: set[str], rows: tuple[RosterRow, ...]) -> None:
+def test_nothing_is_guessed(item: DownloadedHandIn, students: set[str], rows: tuple[RosterRow, ...]) -> None:
     assert {row.student for row in find(item, rows)} == students
     assert len(students) != 1
 

@@ -14,6 +14,7 @@ from conftest import play_match
 from sandboxes import UNHURRIED, USER, Planted, census, intrude
 
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, UsageError
+from referee.handins.hashes import file_hashes
 from referee.isolation import bubblewrap, copies, submission
 from referee.isolation.bot import Bot
 from referee.isolation.copies import Copies
@@ -22,7 +23,6 @@ from referee.isolation.names import own_prefix
 from referee.isolation.submission import Piece
 from referee.isolation.users import FIRST, LAST
 from referee.replay.events import Listener, StepTaken
-from referee.tournament.teams import file_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

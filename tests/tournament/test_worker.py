@@ -14,6 +14,7 @@ from sandboxes import command_of, missing, need
 
 from referee import games
 from referee.errors import MatchVoid
+from referee.handins.entry import read as team
 from referee.isolation import choose, submission
 from referee.isolation.names import PREFIX
 from referee.isolation.supervision import Supervision
@@ -24,7 +25,6 @@ from referee.match.options import MatchOptions, RunOptions, TimeControl
 from referee.replay.reader import read_head, read_lines
 from referee.tournament.local import LocalPool
 from referee.tournament.many import play_many
-from referee.tournament.teams import team
 from referee.tournament.values import MatchTask, Team
 from referee.tournament.worker import Completed, Terms, Void, Worker, replay_path
 

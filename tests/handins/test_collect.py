@@ -13,11 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from referee.errors import RefereeError, UsageError
-from referee.grading import submissions
-from referee.grading.submissions import collect, single
-from referee.grading.values import MISSING, OK, REFUSED, Submission
+from referee.handins.collect import StudentNames, collect, single
+from referee.handins.names import file_name
+from referee.handins.values import MISSING, OK, REFUSED, HandIn
 from referee.players.names import resolve
-from referee.tournament.teams import file_name
 
 SEATS = ("hunter", "prey")
 
@@ -42,7 +41,7 @@ def folder(top: Path, name: str, *files: str) -> Path:
     return top / name
 
 
-def by_student(found: tuple[Submission, ...]) -> dict[str, Submission]:
+def by_student(found: tuple[HandIn, ...]) -> dict[str, HandIn]:
     assert len({file_name(item.student) for item in found}) == len(found)
     for item in found:
         assert item.status in (OK, REFUSED, MISSING)
@@ -360,7 +359,7 @@ def test_any_submission_is_a_row(files: dict[str, bytes], tmp_path_factory: pyte
 
 
 def test_names_are_different_and_short() -> None:
-    names = submissions.SubmissionNames(["Ann"])
+    names = StudentNames(["Ann"])
     assert [names.new(wish) for wish in ("ann", "Ann!", "", "...", "x" * 99, "x" * 50)] == [
         "ann (2)", "Ann! (3)", "submission", "submission ... (2)", "x" * 40, "x" * 36 + " (2)",
     ]  # fmt: skip

@@ -11,11 +11,12 @@ from leagues import IDLE, move_store
 
 from referee import games
 from referee.errors import UsageError
+from referee.handins.entry import read as team
+from referee.handins.hashes import check_copy
 from referee.isolation import contents, submission
 from referee.isolation.bot import Bot
 from referee.isolation.submission import Piece
 from referee.tournament.package import pack, unpack
-from referee.tournament.teams import check_copy, team
 from referee.tournament.values import Team
 
 if TYPE_CHECKING:

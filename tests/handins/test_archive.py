@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from referee.errors import PlayerError, RefereeError, UsageError
-from referee.grading.archive import unpack, unpack_class
+from referee.handins.archive import unpack, unpack_class
 from referee.handins.names import is_archive, is_ignored, without_suffix
 
 

@@ -1,49 +1,40 @@
-"""Collects the submissions of a class: copies or unpacks each of them, and finds its programs.
+"""Collects what was handed in: copies or unpacks each hand-in, and finds its programs.
 
-A submission that can't be graded gets a reason, one sentence, and never stops the others. Only a failure of the referee itself, such as
-a full disk, ends the collection.
+A hand-in that can't play gets a reason, one sentence, and never stops the others. Only a failure of the referee itself, such as a full disk,
+ends the collection.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import shutil
-import stat
 import unicodedata
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import PlayerError, RefereeError, UsageError
-from referee.grading import archive
-from referee.grading.archive import OWN_FAILURES
-from referee.grading.values import MISSING, REFUSED, Submission
-from referee.handins import layouts, ownership, roster
-from referee.handins.layouts import HandIn
-from referee.handins.names import is_archive, is_ignored, stem
-from referee.handins.ownership import MOST_NAMED, Attribution, EarlierHandIn, listed
-from referee.isolation import runtime, scripts, submission
+from referee.handins import archive, copies, layouts, ownership, programs, roster
+from referee.handins.archive import OWN_FAILURES
+from referee.handins.layouts import DownloadedHandIn
+from referee.handins.names import LONGEST_NAME, file_name, is_archive, is_ignored, stem
+from referee.handins.ownership import Attribution, EarlierHandIn
+from referee.handins.programs import file_names, is_program
+from referee.handins.values import MISSING, REFUSED, HandIn
+from referee.isolation import scripts, submission
 from referee.isolation.file_names import for_author
 from referee.isolation.submission import Piece
-from referee.players import bot_toml, languages
+from referee.players import bot_toml
 from referee.support.escape import escape
 from referee.support.files import open_regular
-from referee.tournament.teams import LONGEST_NAME, file_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from referee.games.game import Seat
 
-#: Names of a program besides its seat's, in this order.
-_MAIN = ("main", "bot")
 #: So many archives may lie in one another.
 _MOST_ARCHIVES = 2
-#: How programs for this machine begin: Linux, and macOS in its three forms.
-_BINARIES = (b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-_PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 #: The end of the names of opponents in the results; no student may have such a name.
 _OPPONENT = "-opponent"
 
@@ -56,8 +47,8 @@ def collect(
     others: Sequence[Seat] = (),
     *,
     layout: str = layouts.AUTO,
-    earlier: Sequence[Submission] = (),
-) -> tuple[Submission, ...]:
+    earlier: Sequence[HandIn] = (),
+) -> tuple[HandIn, ...]:
     """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
@@ -75,28 +66,28 @@ def collect(
     left_out = [
         path.absolute().relative_to(source.absolute()).parts[0] for path in excluded if source.absolute() in path.absolute().parents
     ]
-    with _stage(folder) as stage:
+    with copies.incoming(folder) as stage:
         before = [EarlierHandIn(each.student, each.name, each.person, each.identities) for each in earlier]
         is_known = partial(ownership.is_known, rows=rows or (), earlier=before)
         hand_ins = _hand_ins(source, stage, seats, left_out, layout, is_known)
         if not hand_ins and not rows and not earlier:
             raise UsageError(f"'{source}' has no submission in it; name the folder or archive that holds all submissions.")
         attributions = ownership.attributions(hand_ins, rows, before)
-        names = SubmissionNames([row.student for row in rows or ()] + [submission.student for submission in earlier])
+        names = StudentNames([row.student for row in rows or ()] + [submission.student for submission in earlier])
         return tuple(
             _taken(attribution, names, folder, stage / str(number), seats, others) for number, attribution in enumerate(attributions)
         )
 
 
-def single(source: Path, folder: Path, seats: Sequence[Seat], others: Sequence[Seat] = ()) -> Submission:
+def single(source: Path, folder: Path, seats: Sequence[Seat], others: Sequence[Seat] = ()) -> HandIn:
     """Copy or unpack one submission, a file or a folder, into a folder in ``folder``. Raises nothing for a fault of the submission."""
     name = source.name or source.absolute().name
-    hand_in = HandIn(name, ((str(source), name if _is_file(source) else ""),), stem(name) if _is_file(source) else name)
-    with _stage(folder) as stage:
-        return _taken(Attribution(hand_in), SubmissionNames(), folder, stage / "0", seats, others)
+    hand_in = DownloadedHandIn(name, ((str(source), name if _is_file(source) else ""),), stem(name) if _is_file(source) else name)
+    with copies.incoming(folder) as stage:
+        return _taken(Attribution(hand_in), StudentNames(), folder, stage / "0", seats, others)
 
 
-class SubmissionNames:
+class StudentNames:
     """Makes the names of students different, also as file names."""
 
     def __init__(self, taken: Iterator[str] | Collection[str] = ()) -> None:
@@ -118,31 +109,15 @@ class SubmissionNames:
         return name
 
 
-@contextlib.contextmanager
-def _stage(folder: Path) -> Iterator[Path]:
-    """Make a folder for unpacking; it is removed at the end."""
-    stage = folder / ".unpacking"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        submission.remove(str(stage))
-        stage.mkdir(mode=0o700)
-    except OSError as error:
-        raise UsageError(f"The folder '{folder}' can't be made: {error.strerror or error}.") from None
-    try:
-        yield stage
-    finally:
-        submission.remove(str(stage))
-
-
 def _is_file(path: Path) -> bool:
     return path.is_file() and not path.is_symlink()
 
 
 def _hand_ins(
     source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[str], layout: str, is_known: Callable[[str], bool]
-) -> list[HandIn]:
+) -> list[DownloadedHandIn]:
     """Return the submissions of a source."""
-    is_wrapper = partial(layouts.is_wrapper, programs=(*seats, *_MAIN), layout=layout, is_known=is_known)
+    is_wrapper = partial(layouts.is_wrapper, programs=(*seats, *programs.MAIN), layout=layout, is_known=is_known)
     label = f"'{source}'"
     if source.is_dir():
         top = _unwrapped(source, is_wrapper, left_out)
@@ -183,13 +158,13 @@ def _unwrapped(source: Path, is_wrapper: partial[bool], left_out: Sequence[str])
 
 
 def _taken(
-    attribution: Attribution, names: SubmissionNames, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]
-) -> Submission:
+    attribution: Attribution, names: StudentNames, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]
+) -> HandIn:
     """Copy or unpack a submission and return it. ``stage`` is a new folder for unpacking."""
     hand_in, row = attribution.hand_in, attribution.row
     student = attribution.student or names.new(hand_in.student if hand_in is not None else "")
     identities = (*(hand_in.identities if hand_in is not None else ()), *(row.identities if row is not None else ()))
-    result = Submission(
+    result = HandIn(
         student,
         place=row.line if row is not None else None,
         name=escape(hand_in.name) if hand_in is not None else "",
@@ -210,7 +185,7 @@ def _taken(
             target = folder.absolute() / file_name(student)
             stage.mkdir(mode=0o700)
             top = _copied(hand_in, stage)
-            players = _players(top, seats, others, f"'{hand_in.name:.120}'")
+            players = programs.players_of(top, seats, others, f"'{hand_in.name:.120}'")
             submission.remove(str(target))
             top.rename(target)
             paths = {seat: str(target / name) if name else str(target) for seat, name in players.items()}
@@ -230,7 +205,7 @@ def _taken(
     return result._replace(status=REFUSED, reason=reason)
 
 
-def _copied(hand_in: HandIn, stage: Path) -> Path:
+def _copied(hand_in: DownloadedHandIn, stage: Path) -> Path:
     """Return a folder with a copy of a submission, unpacked. PlayerError says what is wrong with the submission."""
     pieces = tuple(Piece(path, _place(place)) for path, place in hand_in.pieces)
     copy = stage / "copy"
@@ -272,9 +247,9 @@ def _place(place: str) -> str:
 
 def _packed(top: Path) -> Path | None:
     """Return the archive that is the submission: the only one in a folder without a program."""
-    files = _files(top)
+    files = file_names(top)
     packed = [name for name in files if is_archive(name)]
-    if len(packed) == 1 and not any(_is_program(top / name) for name in files if name not in packed):
+    if len(packed) == 1 and not any(is_program(top / name) for name in files if name not in packed):
         return top / packed[0]
     other = [name for name in files if name.lower().endswith(submission.OTHER_ARCHIVES)]
     if len(files) == len(other) == 1:
@@ -287,7 +262,7 @@ def _descended(top: Path) -> Path:
     """Return the folder in which the programs are: an archive often has everything in one folder."""
     while True:
         names = [entry.name for entry in os.scandir(top) if entry.is_dir(follow_symlinks=False) and not entry.name.startswith(".")]
-        if any(_is_program(top / name) or is_archive(name) for name in _files(top)):
+        if any(is_program(top / name) or is_archive(name) for name in file_names(top)):
             return top
         if len(names) != 1:
             return top
@@ -305,134 +280,3 @@ def _check_links(top: Path, label: str) -> None:
                 raise submission.refusal(
                     f"'{label:.120}'", f"has a link that leaves the folder of its programs: '{link}'; put a copy there."
                 )
-
-
-def _files(top: Path) -> list[str]:
-    """Return the names of everything in a folder except folders."""
-    with os.scandir(top) as entries:
-        return sorted(entry.name for entry in entries if not entry.is_dir())
-
-
-def _is_program(path: Path) -> bool:
-    """True for a file that can be run, or that says how the folder is run."""
-    return bot_toml.is_meant(path.name) or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
-
-
-def _begins(path: Path) -> bytes:
-    with open_regular(path) as file:
-        return file.read(4)
-
-
-def _players(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: str) -> Mapping[Seat, str]:
-    """Return the player of each seat, as a name in the submission's folder; "" is the folder, whose programs have the names of seats.
-
-    As on the command line, a seat's program is called after it, or main or bot, or ``bot.toml`` says how it is run. A single program with
-    another name plays every seat. A program with the name of a seat plays no other one.
-    """
-    files = _files(top)
-    if bot_toml.NAME in files:
-        return _by_bot_toml(top, seats, label, files)
-    chosen = {seat: _chosen(files, seat, label) for seat in seats}
-    lacking = [seat for seat in seats if not chosen[seat]]
-    for seat, name in chosen.items():
-        if name:
-            _check_program(top / name, seat, label)
-    if not lacking:
-        return dict.fromkeys(seats, "")
-    programs = [name for name in files if _is_program(top / name)]
-    if len(lacking) < len(seats):
-        # Tests of the other seats earn nothing.
-        return {seat: "" for seat in seats if chosen[seat]}
-    if len(programs) != 1:
-        raise _no_program(label, lacking[0], top, files, programs)
-    name = programs[0]
-    if role := next((seat for seat in others if name.partition(".")[0] == seat), None):
-        raise submission.refusal(
-            label,
-            f"has no program for the {lacking[0]}: a file {lacking[0]}.*, main.* or bot.*; by its name, '{name:.80}' plays the {role} alone.",
-        )
-    _check_program(top / name, lacking[0], label)
-    names = [path.name for path in top.iterdir()]
-    is_alone = len(names) == 1
-    suffix = ".py" if name.endswith(".py") else ""
-    if is_alone and _PLAIN_NAME.fullmatch(name):
-        return dict.fromkeys(seats, name)
-    if any(other != name and other.partition(".")[0] == "main" for other in names):
-        raise _no_program(label, lacking[0], top, files, programs)
-    (top / name).rename(top / f"main{suffix}")
-    return dict.fromkeys(seats, f"main{suffix}" if is_alone else "")
-
-
-def _by_bot_toml(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) -> Mapping[Seat, str]:
-    """Return the folder for each seat that its ``bot.toml`` or a program in it plays. PlayerError if the file is wrong or there is none."""
-    players: dict[Seat, str] = {}
-    others = [name for name in files if name != bot_toml.NAME]
-    for seat in seats:
-        bot_settings = bot_toml.read(top, seat, f"The submission {label}")
-        if bot_settings is not None and bot_settings.run:
-            scripts.repair(str(top), bot_settings.run)
-            players[seat] = ""
-        elif name := _chosen(others, seat, label):
-            if bot_settings is None or not bot_settings.build:
-                _check_program(top / name, seat, label)
-            players[seat] = ""
-    if not players:
-        raise _no_program(label, seats[0], top, others, [name for name in others if _is_program(top / name)])
-    return players
-
-
-def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
-    """Return the program for a seat by its name, "" if there is none. PlayerError if several could be it."""
-    for beginning in (seat, *_MAIN):
-        candidates = [name for name in files if name == beginning or name.startswith(f"{beginning}.")]
-        if len(candidates) > 1:
-            raise submission.refusal(label, f"has {len(candidates)} files that could be the {seat}: {listed(candidates)}; keep one.")
-        if candidates:
-            return candidates[0]
-    return ""
-
-
-def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], programs: Sequence[str]) -> PlayerError:
-    names = f"{seat}.*, main.* or bot.*"
-    if len(programs) > 1:
-        return submission.refusal(label, f"has no program called {names}, but several others: {listed(programs)}; rename one.")
-    begin = f"has no program for the {seat}: a file {names}"
-    source = next((name for name in files if languages.compiled_source(top / name)), None)
-    if source is not None:
-        return submission.refusal(label, f"{begin}; '{source:.80}' {languages.how_to_submit(top / source)}")
-    folders = sorted(entry.name for entry in os.scandir(top) if entry.is_dir() and not is_ignored(entry.name))
-    if files or not folders:
-        return submission.refusal(label, f"{begin}; at its top there is {listed(files)}.")
-    inside = [f"{folder}/{name}" for folder in folders[:MOST_NAMED] for name in _files(top / folder) if _is_program(top / folder / name)]
-    contents = listed(folders) + (f", with {listed(inside)}" if inside else "")
-    return submission.refusal(label, f"{begin}; at its top there are only folders, {contents}; submit the files of one folder alone.")
-
-
-def _check_program(path: Path, seat: Seat, label: str) -> None:
-    """Raise PlayerError if a program can't run here."""
-    name = f"'{path.name:.80}'"
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise submission.refusal(label, f"has no ordinary file for the {seat}: {name}.")
-    if path.suffix == ".py":
-        return
-    if not _is_program(path):
-        otherwise = "is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node."
-        remedy = languages.how_to_submit(path) or otherwise
-        raise submission.refusal(label, f"has a file for the {seat} that can't be run: {name} {remedy}")
-    words = runtime.first_line(str(path))
-    if words or _begins(path).startswith(b"#!"):
-        missing = _missing_interpreter(words)
-        if missing:
-            raise submission.refusal(label, f"has a program for the {seat}, {name}, whose interpreter isn't here: '{missing:.80}'.")
-
-
-def _missing_interpreter(words: Sequence[str]) -> str:
-    """Return the interpreter of a script if it doesn't exist on this machine, else ""."""
-    if not words or "\0" in "".join(words):
-        return "#!"
-    if not os.access(words[0], os.X_OK):
-        return words[0]
-    if os.path.basename(words[0]) != "env":  # noqa: PTH119 - a name of bytes from a script
-        return ""
-    named = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
-    return "" if named and shutil.which(named[0]) else (named[0] if named else words[0])

@@ -11,9 +11,12 @@ import pytest
 import example_bots
 from referee import games
 from referee.errors import PlayerError, UsageError
+from referee.handins.entry import absolute
+from referee.handins.entry import read as team
+from referee.handins.hashes import PROGRAM, changed
+from referee.handins.names import check_different, check_name, file_name
 from referee.players.names import resolve
 from referee.tournament.keys import match_key
-from referee.tournament.teams import PROGRAM, absolute, changed, check_different, check_name, file_name, team
 from referee.tournament.values import Team
 
 EVASION = games.get("evasion")
