@@ -154,7 +154,7 @@ def _parts(chosen: Chosen, language: Language) -> dict[str, str]:
     game = _template(chosen, language, "game")
     parts["game"] = game.read_text("utf-8") if game.is_file() else ""
     home = _FRAMES / language.name
-    for name in ("frame", "messages", "json"):
+    for name in ("frame", "json"):
         path = home / f"{name}{language.suffix}.template"
         parts[name] = path.read_text("utf-8") if path.is_file() else ""
     return parts
