@@ -4,8 +4,6 @@ Retrograde analysis: final positions are labelled first. If a move leads to a po
 later. If all moves lead to positions that the mover loses, it is lost one ply later than the last of them. A position without a label
 is a draw with perfect play. The move limit of a game is ignored.
 
-A solution is stored on disk (``referee.support.cache``), so that a machine solves a layout once and not in every process.
-
 Source: rules of Maze, "The solved game".
 """
 
@@ -39,44 +37,25 @@ _DRAWN = Value("", 0)
 class Solution:
     """The values of all positions of a layout.
 
-    The label of a position is the number of plies to the end plus one; it is negative if the policeman wins, and 0 for a draw. Labels are
-    stored as bit boards, so that a whole row of positions is labelled at once. There is a row for each place of the thief and each player
-    that moves next. A row has one board of the policeman's places for the thief's wins, and one for each binary digit of the labels.
-
-    ``data`` are the bytes of ``to_bytes``; ValueError if they are damaged, or of another layout or format.
+    The label of a position is the number of plies to the end plus one; it is negative if the policeman wins, and 0 for a draw.
     """
 
-    def __init__(self, layout: Layout, data: bytes | None = None) -> None:
+    def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.count = len(layout.squares)
         self._bits = _bits(layout)
-        self._size = _size(layout)
-        self._boards = boards = _solved(layout) if data is None else _unpacked(layout, data)
-        # The bytes of one row; and where the rows with the policeman to move begin, after all others.
-        self._row = len(boards) // (2 * self.count)
-        self._policemans = self.count * self._row
+        self._thiefs, self._policemans = _solved(layout)
 
     @property
     def most(self) -> int:
         """A number above the plies of any value."""
-        return 1 << (self._row // self._size - 1)
-
-    def to_bytes(self) -> bytes:
-        """Return the solution for a file: the format, the layout, a checksum of the boards, the boards."""
-        import zlib
-
-        return _head(self.layout) + zlib.crc32(self._boards).to_bytes(4, "little") + self._boards
+        return 1 << max(len(self._thiefs.digits), len(self._policemans.digits))
 
     def label(self, thief: int, policeman: int, *, is_thiefs: bool) -> int:
         """Return the number of plies to the end plus one: positive if the thief wins, negative if the policeman does, 0 in a draw."""
-        bit = self._bits[policeman]
-        shift = bit & 7
-        boards, size = self._boards, self._size
-        start = thief * self._row + (bit >> 3) + (0 if is_thiefs else self._policemans)
-        label = 0
-        for at in range(start + self._row - size, start, -size):
-            label = label << 1 | boards[at] >> shift & 1
-        return label if boards[start] >> shift & 1 else -label
+        labels, bit = self._thiefs if is_thiefs else self._policemans, self._bits[policeman]
+        label = sum((boards[thief] >> bit & 1) << digit for digit, boards in enumerate(labels.digits))
+        return label if labels.won[thief] >> bit & 1 else -label
 
     def value(self, thief: int, policeman: int, *, is_thiefs: bool) -> Value:
         """Return the winner and the number of plies."""
@@ -103,7 +82,7 @@ class Solution:
 
 
 class _Labels:
-    """The labels of the positions in which one player moves next.
+    """The labels of the positions in which one player moves next, as bit boards, so that a whole row of positions is labelled at once.
 
     Every list has a board of the policeman's places for each place of the thief: ``won`` and ``lost`` for the thief's wins and losses,
     ``digits`` for the binary digits of the labels.
@@ -151,8 +130,8 @@ def _all_moves(neighbours: list[tuple[int, ...]], changed: set[int], boards: lis
     return losses
 
 
-def _solved(layout: Layout) -> bytes:
-    """Return the boards of a solution, one after the other."""
+def _solved(layout: Layout) -> tuple[_Labels, _Labels]:
+    """Return the labels of the positions in which the thief moves next, and of those in which the policeman does."""
     count, way_out = len(layout.squares), layout.exit
     bits, stride = _bits(layout), _stride(layout)
     free = sum(1 << bit for bit in bits)
@@ -181,23 +160,7 @@ def _solved(layout: Layout) -> bytes:
         losses.pop(way_out, None)
         escaping = {*thiefs.add(wins, label)}
         lost = thiefs.add(losses, -label)
-    size = _size(layout)
-    depth = max(len(thiefs.digits), len(policemans.digits))
-    empty = [0] * count
-    return b"".join(
-        board.to_bytes(size, "little")
-        for labels in (thiefs, policemans)
-        for boards in zip(labels.won, *labels.digits, *[empty] * (depth - len(labels.digits)), strict=True)
-        for board in boards
-    )
-
-
-#: The format of stored solutions. Change it with the format; the contents follow from the rules and never change.
-_FORMAT = b"maze solution 2\n"
-#: No maze is so winding that a label has more binary digits.
-_MOST_DIGITS = 24
-#: The most bytes of one solution on disk, far more than any maze of 32 by 32 needs; and of all solutions together.
-MAX_BYTES, MAX_BYTES_OF_ALL = 64 << 20, 256 << 20
+    return thiefs, policemans
 
 
 def _stride(layout: Layout) -> int:
@@ -210,44 +173,7 @@ def _bits(layout: Layout) -> list[int]:
     return [(row - 1) * _stride(layout) + column - 1 for row, column in layout.squares]
 
 
-def _size(layout: Layout) -> int:
-    """Return the number of bytes of a bit board."""
-    return (layout.height * _stride(layout) + 7) // 8
-
-
-def _head(layout: Layout) -> bytes:
-    return _FORMAT + "\n".join(layout.rows).encode() + b"\n\n"
-
-
-def _unpacked(layout: Layout, data: bytes) -> bytes:
-    """Return the boards in the bytes of a solution."""
-    import zlib
-
-    head = _head(layout)
-    checksum, boards = data[len(head) : len(head) + 4], data[len(head) + 4 :]
-    digits, rest = divmod(len(boards), 2 * len(layout.squares) * _size(layout))
-    is_right_size = not rest and 2 <= digits <= 1 + _MOST_DIGITS
-    if not data.startswith(head) or not is_right_size or zlib.crc32(boards).to_bytes(4, "little") != checksum:
-        raise ValueError("the bytes are damaged, or not those of a solution of this layout")
-    return boards
-
-
 @lru_cache(maxsize=8)
 def solution(layout: Layout) -> Solution:
-    """Return the solution of a layout. It is computed once and cached on disk for later runs."""
-    import zlib
-
-    from referee.support import cache
-
-    name = f"maze-{layout.width}x{layout.height}-{zlib.crc32(_head(layout)):08x}"
-    data = cache.recall(name, MAX_BYTES)
-    if data is not None:
-        try:
-            return Solution(layout, data)
-        except ValueError:
-            pass
-    solved = Solution(layout)
-    data = solved.to_bytes()
-    if len(data) <= MAX_BYTES:
-        cache.keep(name, data, kind="maze-", most=MAX_BYTES_OF_ALL)
-    return solved
+    """Return the solution of a layout."""
+    return Solution(layout)
