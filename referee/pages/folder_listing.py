@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shlex
 import zlib
@@ -18,7 +19,7 @@ from referee.support.words import program
 from referee.wire import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from referee.games.game import Json
 
@@ -29,11 +30,12 @@ _MOST_DEPTH = 6
 MOST_FILES = 20_000
 #: The most text that is unpacked of one replay, in bytes; a longer one has no result in the list.
 MOST_TEXT = 64 << 20
-_CHUNK = 64 << 10
 #: The longest line that is looked at, in bytes. No head and no result is longer.
 _MOST_LINE = 1 << 20
 #: The last step is among this number of last lines.
 _LAST_LINES = 10
+#: What can be wrong with the data of a file.
+_DAMAGED, _TOO_LONG = "is damaged", "is too long for its result to be listed."
 #: No score reaches this.
 _MOST_SCORE = 1 << 50
 #: The most characters of a name, and of the sentence of a result.
@@ -128,30 +130,48 @@ def read_entry(file: ReplayFile, name: str) -> ListedReplay:
 
 
 def _read(entry: ListedReplay, replay: ReplayFile) -> ListedReplay:
-    with open_regular(replay.path, replay.below) as file:
+    with open_regular(replay.path, replay.below) as file, gzip.open(file, "rb") as text:
         if entry.size == 0:
             return entry._replace(problem="is empty: its match has not begun, or was stopped at once.")
-        text = _ReplayText(iter(lambda: file.read(_CHUNK), b""))
-        first = text.first_line()
-        if not first.endswith(b"\n"):
-            if text.is_damaged:
-                return entry._replace(problem="is not a replay: not gzip, or damaged.")
-            return entry._replace(problem="is cut off before its first line ends.")
-        named = Path(entry.name)
-        head, _ = read_head(named, iter([first]))
-        open_game(named, head)
-        last, steps = text.last_line()
+        first, end, fault = _ends(text)
+    if not first.endswith(b"\n"):
+        if fault:
+            return entry._replace(problem="is not a replay: not gzip, or damaged.")
+        return entry._replace(problem="is cut off before its first line ends.")
+    named = Path(entry.name)
+    head, _ = read_head(named, iter([first]))
+    open_game(named, head)
     players = {str(seat)[:_NAME]: player_name(player, seat)[:_NAME] for seat, player in head["players"].items()}
     teams = {str(seat)[:_NAME]: team[:_NAME] for seat, player in head["players"].items() if isinstance(team := player.get("team"), str)}
     entry = entry._replace(game=str(head["game"])[:_NAME], rules=str(head["rules"])[:_NAME], players=players, teams=teams, opens=True)
-    result = _json(last)
-    if result.get("type") == "result" and not text.is_damaged:
+    lines = end[: end.rfind(b"\n")].rsplit(b"\n", _LAST_LINES)[-_LAST_LINES:]
+    result = _json(lines[-1])
+    if result.get("type") == "result" and fault != _DAMAGED:
         return _with_result(entry, result)
-    if text.is_long:
-        return entry._replace(problem="is too long for its result to be listed.")
+    if fault == _TOO_LONG:
+        return entry._replace(problem=_TOO_LONG)
+    turns = [turn for line in lines if line.startswith(b'{"turn":') and type(turn := _json(line).get("turn")) is int]
+    steps = turns[-1] + 1 if turns else 0 if len(lines) == 1 else None
     after = "" if steps is None else f" after {steps:,} step{'s' * (steps != 1)}"
-    what = "is damaged" if text.is_damaged else "breaks off, or its match still runs: it has no result"
-    return entry._replace(steps=steps, problem=f"{what}{after}.")
+    return entry._replace(steps=steps, problem=f"{fault or 'breaks off, or its match still runs: it has no result'}{after}.")
+
+
+def _ends(text: gzip.GzipFile) -> tuple[bytes, bytes, str]:
+    """Return the first line of a replay, its last bytes, and what is wrong with the file; "" also for one that is cut."""
+    first = end = b""
+    try:
+        first = end = text.readline(_MOST_LINE)
+        size = len(first)
+        while part := text.read1(_MOST_LINE):
+            # Only so much is kept: a small file can hold very much.
+            size, end = size + len(part), (end + part)[-2 * _MOST_LINE :]
+            if size > MOST_TEXT:
+                return first, end, _TOO_LONG
+    except EOFError:
+        pass
+    except (gzip.BadGzipFile, zlib.error):
+        return first, end, _DAMAGED
+    return first, end, ""
 
 
 def _with_result(entry: ListedReplay, result: Mapping[str, Json]) -> ListedReplay:
@@ -176,54 +196,6 @@ def _json(line: bytes) -> dict[str, Json]:
     except strict_json.NotJson:
         return {}
     return value if isinstance(value, dict) else {}
-
-
-class _ReplayText:
-    """The text of a replay, unpacked part by part; only its beginning and its end are kept."""
-
-    def __init__(self, chunks: Iterator[bytes]) -> None:
-        self._chunks = chunks
-        self._inflate = zlib.decompressobj(31)
-        self._tail = b""
-        self._size = 0
-        self.is_damaged = False
-        self.is_long = False
-
-    def _more(self) -> bool:
-        """Unpack one more part; False if there is none."""
-        if self._inflate.eof or self.is_damaged or self.is_long:
-            return False
-        data = self._inflate.unconsumed_tail or next(self._chunks, b"")
-        if not data:
-            return False
-        try:
-            # At most so much at a time: a small file can hold very much.
-            text = self._inflate.decompress(data, _MOST_LINE)
-        except zlib.error:
-            self.is_damaged = True
-            return False
-        self._size += len(text)
-        self.is_long = self._size > MOST_TEXT
-        self._tail = (self._tail + text)[-2 * _MOST_LINE :]
-        return True
-
-    def first_line(self) -> bytes:
-        """Return the first line; without its end if it is too long or the text ends before."""
-        while b"\n" not in self._tail and len(self._tail) < _MOST_LINE and self._more():
-            pass
-        return self._tail[: self._tail.find(b"\n") + 1] or self._tail
-
-    def last_line(self) -> tuple[bytes, int | None]:
-        """Return the last complete line, and the number of steps before the end, if a step is among the last lines."""
-        while self._more():
-            pass
-        end = self._tail.rfind(b"\n")
-        lines = self._tail[:end].rsplit(b"\n", _LAST_LINES) if end >= 0 else [b""]
-        for line in reversed(lines[-_LAST_LINES:]):
-            turn = _json(line).get("turn") if line.startswith(b'{"turn":') else None
-            if type(turn) is int:
-                return lines[-1], turn + 1
-        return lines[-1], 0 if len(lines) == 1 else None
 
 
 def stem(name: str) -> str:
