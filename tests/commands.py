@@ -379,7 +379,7 @@ def import_all() -> None:
     templates = render._environment()
     for name in templates.list_templates():
         templates.get_template(name)
-        render.asset(f"pages/{Path(name).stem}.js")
+        page.asset(f"pages/{Path(name).stem}.js")
     page._viewer()
     # The library that makes filters of system calls is looked for by programs of the system.
     confinement.refusal()

@@ -20,7 +20,7 @@ from referee.arena.live import LiveMatches
 from referee.arena.store import PAUSED
 from referee.arena.uploads import bounded
 from referee.league.disputes import disputed
-from referee.pages import render
+from referee.pages import page, render
 from referee.pages.replay_sites import ReplaySites
 from referee.pages.security import new_token
 
@@ -349,7 +349,7 @@ async def _sign_out(_: Request) -> Response:
 
 
 async def _asset(request: Request) -> Response:
-    asset = render.asset(request.path_params["path"])
+    asset = page.asset(request.path_params["path"])
     if asset is None:
         raise HTTPException(404, "There is no such page.")
     return Response(asset.data, media_type=asset.media_type)

@@ -90,7 +90,7 @@ class Site:
             Route("/{token}/log", self._with_access(self._log)),
             *self.more_routes(),
             WebSocketRoute("/{token}/socket", self._socket),
-            Route("/{token}/{path:path}", self._with_access(self._asset)),
+            Route("/{token}/{path:path}", self._with_access(lambda request, _: asset(request))),
             Route("/{path:path}", _no_token),
         ]
         return SecurityMiddleware(Starlette(routes=routes), names, takes_addresses=takes_addresses, is_framed=self.is_framed)
@@ -132,12 +132,6 @@ class Site:
     def config_for(self, seat: Seat | None) -> dict[str, Json]:
         """Return the page's configuration."""
         return dict(self.config)
-
-    async def _asset(self, request: Request, seat: Seat | None) -> Response:
-        asset = page.asset(request.path_params["path"])
-        if asset is None:
-            raise HTTPException(404, "There is no such page.\n")
-        return Response(asset.data, media_type=asset.media_type)
 
     def _visible(self, seat: Seat | None) -> ReplaySession:
         """Return the replay. Raises HTTPException if the visitor may not see all of it."""
@@ -204,6 +198,14 @@ class Site:
     async def _socket(self, socket: WebSocket) -> None:
         """Close the socket: a stored replay has no live stream."""
         await socket.close(1008)
+
+
+async def asset(request: Request) -> Response:
+    """Answer a request for a file of a page."""
+    file = page.asset(request.path_params["path"])
+    if file is None:
+        raise HTTPException(404, "There is no such page.\n")
+    return Response(file.data, media_type=file.media_type)
 
 
 async def _parts(file: BinaryIO, size: int) -> AsyncIterator[bytes]:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from starlette.responses import PlainTextResponse, Response
 
 from referee.pages import qr, render
+from referee.pages.app import asset
 from referee.pages.replay_session import in_thread, worked
-from referee.pages.replay_sites import ReplaySites, assets
+from referee.pages.replay_sites import ReplaySites
 from referee.support.files import open_regular
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class FolderPages:
             "list": self._list,
             "standings": self._table,
             "boards/{number}": self._board,
-            "{path:path}": assets(render.asset),
+            "{path:path}": asset,
         }
         return self._sites.app(pages, "replay", self._site, _GONE, names, takes_addresses=takes_addresses)
 

@@ -23,25 +23,24 @@ from referee.support.files import open_regular
 from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from referee.games.game import Json
 
 _PACKAGE = Path(__file__).parents[1]
 _APP = "pages/viewer/app"
-#: The style sheet of all pages.
-BASE_STYLE = _PACKAGE / "pages/viewer/kit/base.css"
 #: The page may load only this package's modules: nothing inline, nothing from elsewhere, no markup from text.
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
-#: The modules and the style sheets of the page, each joined in one file.
-_SCRIPT, _SHEET = f"{_APP}/page.js", f"{_APP}/page.css"
-_SHEETS = ("kit/base", "app/layout", "app/style", "app/seat", "app/story", "many/neighbours")
-_MANY = "pages/viewer/many"
-#: The script of the projector's page: all its modules in one file.
-PROJECTOR = f"{_MANY}/projector-page.js"
+#: The addresses of the viewer's script and style sheet, and of the style sheet of the pages about many matches.
+_SCRIPT, _SHEET, TABLES = f"{_APP}/page.js", f"{_APP}/page.css", "pages/style.css"
+#: The files of which each style sheet is made, in their order.
+_SHEETS = {
+    _SHEET: ("viewer/kit/base", *(f"viewer/app/{name}" for name in ("layout", "style", "seat", "story")), "viewer/many/neighbours"),
+    TABLES: ("viewer/kit/base", "style"),
+}
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".html": "text/html; charset=utf-8"}
 
 _IMPORT = re.compile(r'^import \{ ([^}]*) \} from "([^"]+)";\n', re.MULTILINE)
@@ -59,30 +58,40 @@ class Asset(NamedTuple):
 
 
 def asset(path: str) -> Asset | None:
-    """Return a file of the page by its address; None if it doesn't exist."""
-    return _joined_assets().get(path) or _assets().get(path)
+    """Return a file of a page by its address, None if it doesn't exist.
+
+    The script and the style sheet of a page come with all that they need: on a busy machine each request takes longer than all the reading.
+    """
+    if path in _scripts() or path in _SHEETS:
+        return _joined(path)
+    return _modules().get(path) if path.startswith(("pages/viewer/", "games/")) else None
 
 
 def prepare() -> None:
-    """Read and join the files of the page, so that the first request for them needn't wait."""
-    _joined_assets()
+    """Read and join the files of the viewer, so that the first request for them needn't wait."""
+    for path in (_SCRIPT, _SHEET):
+        _joined(path)
 
 
 @cache
-def _joined_assets() -> dict[str, Asset]:
-    """The files that the page of a server asks for."""
-    return {
-        PROJECTOR: Asset(bundle(f"{_MANY}/projector.js", _assets().get).encode(), _TYPES[".js"]),
-        _SCRIPT: Asset(bundle(f"{_APP}/main.js", _assets().get).encode(), _TYPES[".js"]),
-        _SHEET: Asset(_style().encode(), _TYPES[".css"]),
-    }
+def _joined(path: str) -> Asset:
+    if path in _SHEETS:
+        return Asset(style(path).encode(), _TYPES[".css"])
+    return Asset(bundle(_scripts()[path]).encode(), _TYPES[".js"])
 
 
 @cache
-def _assets() -> dict[str, Asset]:
-    """Every address that is served: the parts of the page, and the drawing code of the games, also of other packages."""
-    viewer = (_PACKAGE / "pages/viewer").glob("*/*")
-    files = {file.relative_to(_PACKAGE).as_posix(): file for file in viewer if file.suffix in (".js", ".css")}
+def _scripts() -> dict[str, str]:
+    """The addresses of the scripts of whole pages, each with that of its first module. Every other page has a template of its name."""
+    templates = (f"pages/{file.stem}.js" for file in (_PACKAGE / "pages/templates").iterdir())
+    return {_SCRIPT: f"{_APP}/main.js", **{path: path for path in templates if path in _modules()}}
+
+
+@cache
+def _modules() -> dict[str, Asset]:
+    """Every module and style sheet by its address: those of pages, and the drawing code of the games, also of other packages."""
+    own = (*(_PACKAGE / "pages").glob("*.js"), *(_PACKAGE / "pages/viewer").glob("*/*"))
+    files = {file.relative_to(_PACKAGE).as_posix(): file for file in own if file.suffix in (".js", ".css")}
     rooms = {game.info.name: games.folder(game) for game in games.sound()}
     for name, folder in rooms.items():
         if folder and _ADDRESS.fullmatch(name):
@@ -97,10 +106,7 @@ def _assets() -> dict[str, Asset]:
 
 
 def page(config: Mapping[str, Json]) -> str:
-    """Return the page for a server, with its configuration.
-
-    Its modules come as one script and its style sheets as one: on a busy machine each request takes longer than all the reading.
-    """
+    """Return the page for a server, with its configuration."""
     # The page is drawn when its script has run: drawn without it, it would be laid out twice.
     head = f'<link rel="stylesheet" href="{_SHEET}"><script defer blocking="render" src="{_SCRIPT}"></script>'
     preload = '<link rel="preload" as="fetch" href="replay" crossorigin="anonymous">' if config.get("mode") == "watch" else ""
@@ -115,9 +121,9 @@ def _filled(**parts: str) -> str:
     return text
 
 
-def _style() -> str:
-    """Return the style sheets of the page, joined in their order."""
-    return "".join((_PACKAGE / "pages/viewer" / f"{name}.css").read_text(encoding="utf-8") for name in _SHEETS)
+def style(address: str) -> str:
+    """Return the files of a style sheet, joined in their order."""
+    return "".join((_PACKAGE / "pages" / f"{name}.css").read_text(encoding="utf-8") for name in _SHEETS[address])
 
 
 def _configured(text: str, config: Mapping[str, Json]) -> str:
@@ -133,9 +139,9 @@ def single(config: Mapping[str, Json], replay: bytes) -> str:
 
 def drawing(script: str, replay: bytes) -> str:
     """Return a page that holds a replay and a script that draws it on a canvas, and nothing else."""
-    style = _style()
+    sheet = style(_SHEET)
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8">{policy((script,), (style,))}<title>Referee</title><style>{style}</style>'
+        f'<!doctype html><html lang="en"><meta charset="utf-8">{policy((script,), (sheet,))}<title>Referee</title><style>{sheet}</style>'
         f'<canvas id="board"></canvas>{_data("replay", replay)}<script>{script}</script></html>'
     )
 
@@ -148,7 +154,7 @@ def _data(name: str, data: bytes) -> str:
 @cache
 def _viewer() -> str:
     """Return the page as one file that lacks only its replay and its configuration."""
-    return _inlined(bundle(f"{_APP}/main.js", asset))
+    return _inlined(bundle(f"{_APP}/main.js"))
 
 
 def waiting(loader: str, address: str) -> str:
@@ -156,7 +162,7 @@ def waiting(loader: str, address: str) -> str:
 
     The loader may load scripts of the same folder, with addresses that its Trusted Types policy ``address`` makes.
     """
-    script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js", asset)}}};\n{loader}'
+    script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js")}}};\n{loader}'
     # A page that is opened from its file has no origin, so its folder isn't 'self' in every browser.
     text = _inlined(script, more=("'self'", "file:"), policies=address)
     return _configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
@@ -170,10 +176,10 @@ def generated(text: str, command: str) -> str:
 def _inlined(script: str, more: Iterable[str] = (), policies: str = "'none'") -> str:
     """Return the page with its style and a script in it, and a security policy that allows these; ``more`` and ``policies`` as for ``policy``."""
     assert "</script" not in script.lower()
-    style = _style()
+    sheet = style(_SHEET)
     return _filled(
-        policy=policy((script,), (style,), more=more, policies=policies),
-        style=f"<style>{style}</style>",
+        policy=policy((script,), (sheet,), more=more, policies=policies),
+        style=f"<style>{sheet}</style>",
         script=f"<script>{script}</script>",
     )
 
@@ -202,8 +208,8 @@ def _source(text: str) -> str:
 
 
 @cache
-def bundle(entry: str, find: Callable[[str], Asset | None]) -> str:
-    """Return a module and all that it imports as one script. ``find`` returns the file at an address."""
+def bundle(entry: str) -> str:
+    """Return the module at an address and all that it imports as one script."""
     done: dict[str, str] = {}
     begun: set[str] = set()
     parts: list[str] = []
@@ -214,9 +220,7 @@ def bundle(entry: str, find: Callable[[str], Asset | None]) -> str:
             return done[path]
         assert path not in begun, f"modules import each other in a circle, {path} among them"
         begun.add(path)
-        file = find(path)
-        assert file is not None, path
-        text = file.data.decode()
+        text = _modules()[path].data.decode()
         imports = []
         for names, source in _IMPORT.findall(text):
             offered = take(posixpath.normpath(posixpath.join(posixpath.dirname(path), source)))

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import io
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PIL import Image
@@ -21,6 +19,7 @@ from referee.support.files import open_regular
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from playwright.sync_api import Route
 
@@ -61,7 +60,7 @@ def _pixels(picture: bytes) -> Image.Image:
 def _drawn(path: Path, turns: Sequence[int], size: int) -> Iterator[bytes]:
     """Yield a picture of each position, as PNG. All have the same size."""
     with open_regular(path) as file:
-        text = page.drawing(_script(), file.read())
+        text = page.drawing(page.bundle(_SCRIPT), file.read())
 
     def answer(route: Route) -> None:
         if route.request.url == _ADDRESS:
@@ -80,15 +79,3 @@ def _drawn(path: Path, turns: Sequence[int], size: int) -> Iterator[bytes]:
             if not picture.startswith(_PNG):
                 raise UsageError("The browser can't draw so large a picture; choose a smaller --size.")
             yield base64.b64decode(picture[len(_PNG) :])
-
-
-@cache
-def _script() -> str:
-    """Return the script of the page."""
-    return page.bundle(_SCRIPT, _asset)
-
-
-def _asset(address: str) -> page.Asset | None:
-    if address == _SCRIPT:
-        return page.Asset(Path(__file__).with_name("stills.js").read_bytes(), "text/javascript; charset=utf-8")
-    return page.asset(address)

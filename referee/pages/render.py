@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 _FOLDER = Path(__file__).parent
-STYLE = "pages/style.css"
 #: Stands for a value that isn't there.
 NONE = "\N{EN DASH}"
 #: Characters that can't be seen, that turn the text around them, or that UTF-8 doesn't have.
@@ -44,18 +43,18 @@ def single(name: str, config: Mapping[str, Json], bulk: object = None, **values:
 
     If ``config`` says that it is live, a server may serve the file, and the page may ask that server for it again.
     """
-    script, style = page.bundle(_script(name), _asset), _style()
+    script, style = page.bundle(_script(name)), page.style(page.TABLES)
     inline = {"policy": page.policy((script,), (style,), connects=bool(config.get("live"))), "style": style, "script": script}
     return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
 
 
 def served(name: str, config: Mapping[str, Json], bulk: object = None, *, base: str = "", script: str = "", **values: object) -> str:
-    """Return the page ``name`` for a server, which answers requests for ``asset`` too. The other parameters are those of ``single``.
+    """Return the page ``name`` for a server, which answers requests for ``page.asset`` too. The other parameters are those of ``single``.
 
     ``base`` stands before the addresses of its files. ``script`` is the page whose script it has, if it has none of its own.
     """
-    file = page.PROJECTOR if name == "projector" else _script(script or name)
-    return _rendered(name, config, bulk, {"is_inline": False, "style": base + STYLE, "script": base + file, **values})
+    files = {"style": base + page.TABLES, "script": base + _script(script or name)}
+    return _rendered(name, config, bulk, {"is_inline": False, **files, **values})
 
 
 def part(name: str, **values: object) -> Markup:
@@ -69,30 +68,8 @@ def macro(name: str, of: str) -> Callable[..., Markup]:
     return macro_function
 
 
-@cache
-def asset(path: str) -> page.Asset | None:
-    """Return a file of a served page, or of the viewer, by its address; None if it doesn't exist."""
-    if path == STYLE:
-        return page.Asset(_style().encode(), "text/css; charset=utf-8")
-    if path in {_script(file.stem) for file in (_FOLDER / "templates").iterdir()} and (script := _asset(path)) is not None:
-        return script._replace(data=page.bundle(path, _asset).encode())
-    return page.asset(path)
-
-
 def _script(name: str) -> str:
     return f"pages/{name}.js"
-
-
-def _asset(path: str) -> page.Asset | None:
-    """Return a module of a page or of the viewer as it stands."""
-    folder, _, name = path.rpartition("/")
-    file = _FOLDER / name
-    return page.Asset(file.read_bytes(), "text/javascript; charset=utf-8") if folder == "pages" and file.is_file() else page.asset(path)
-
-
-def _style() -> str:
-    """Return the style sheet of all these pages, after that of all pages."""
-    return "".join(path.read_text(encoding="utf-8") for path in (page.BASE_STYLE, _FOLDER / "style.css"))
 
 
 def _rendered(name: str, config: Mapping[str, Json], bulk: object, values: Mapping[str, object]) -> str:

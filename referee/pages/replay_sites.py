@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from referee.games.game import Json, Seat
-    from referee.pages.page import Asset
 
     Answer = Callable[[Request], Awaitable[Response]]
 
@@ -130,15 +129,3 @@ class ReplaySites:
         """End all work."""
         for key in list(self._sites):
             self.drop(key)
-
-
-def assets(find: Callable[[str], Asset | None]) -> Answer:
-    """Return what answers requests for the files of a page; ``find`` returns a file by its address, None if it doesn't exist."""
-
-    async def answer(request: Request) -> Response:
-        file = find(request.path_params["path"])
-        if file is None:
-            return PlainTextResponse("There is no such page.\n", 404)
-        return Response(file.data, media_type=file.media_type)
-
-    return answer

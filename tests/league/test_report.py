@@ -19,6 +19,7 @@ from sample_leagues import HOSTILE, NAMES, league
 from referee.league import report_folder, report_page
 from referee.league.report import LeagueProgress
 from referee.pages import render
+from referee.pages.page import asset
 from referee.pages.standalone import findings
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def test_the_served_page_needs_only_files_that_are_served() -> None:
     found = [path for path in re.findall(r'<(?:script|link)[^>]* (?:src|href)="([^"#]+)"', page) if not path.startswith("data:")]
     assert len(found) == 2
     for path in found:
-        assert render.asset(path) is not None
+        assert asset(path) is not None
     for path in (
         "pages/render.py",
         "pages/../league/report.py",
@@ -146,7 +147,7 @@ def test_the_served_page_needs_only_files_that_are_served() -> None:
         "pages/base.js",
         "pages/common.js",
     ):
-        assert render.asset(path) is None
+        assert asset(path) is None
 
 
 def test_numbers_that_json_does_not_have_are_left_out() -> None:

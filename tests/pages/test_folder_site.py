@@ -72,7 +72,7 @@ def test_only_who_knows_the_address_sees_it_and_only_replays_are_served(tmp_path
             assert (await asked(app, f"/{TOKEN}/list{start}"))[0] == 400
         for path, text in (
             ("/", "pages/folder.js"),
-            ("/projector", "projector-page.js"),
+            ("/projector", "pages/projector.js"),
             (f"/replay/{good}/", "page.js"),
         ):
             status, headers, body = await asked(app, f"/{TOKEN}{path}")

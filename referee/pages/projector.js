@@ -1,13 +1,13 @@
 // The projector's page: one match after another on a full screen, with large names, the score, and the standings between them.
 
-import { byId, el, number, part, plain } from "../kit/dom.js";
-import { actOn, isTaken } from "../kit/keys.js";
-import { Live } from "../app/live.js";
-import { listenToTheme, named, palette } from "../app/palette.js";
-import { outcomeText } from "../app/people.js";
-import { asked, config, List, pause, players, say } from "./common.js";
-import { playing, Stage } from "./stage.js";
-import { byWins, put } from "./table.js";
+import { byId, el, number, part, plain } from "./viewer/kit/dom.js";
+import { actOn, isTaken } from "./viewer/kit/keys.js";
+import { Live } from "./viewer/app/live.js";
+import { listenToTheme, named, palette } from "./viewer/app/palette.js";
+import { outcomeText } from "./viewer/app/people.js";
+import { asked, config, List, pause, players, say } from "./viewer/many/common.js";
+import { playing, Stage } from "./viewer/many/stage.js";
+import { byWins, put } from "./viewer/many/table.js";
 
 /** How long a result and the standings stay, in milliseconds; and how often a folder without a new match is asked for. */
 const RESULT_MS = 4000;
@@ -17,8 +17,8 @@ const WAIT_MS = 1500;
 const MOST_ROWS = 12;
 const SPEEDS = ["auto", "0.5", "1", "2", "4", "8", "16", "32"];
 
-/** @typedef {import("./common.js").Entry} Entry */
-/** @typedef {import("./table.js").Standings} Standings */
+/** @typedef {import("./viewer/many/common.js").Entry} Entry */
+/** @typedef {import("./viewer/many/table.js").Standings} Standings */
 
 const list = new List();
 const stage = new Stage(part("arena", HTMLCanvasElement), { moved: showStep });
