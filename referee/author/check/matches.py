@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from example_bots import middling
 from referee import games
-from referee.author.check.check import Check, all_of
-from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.check import FAILED, KEEPING, THINKING, WARNING, Check, Finding, all_of, ok, quoted, seconds_shown, skipped
 from referee.author.check.interview import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY
@@ -29,7 +28,7 @@ from referee.wire.decode import is_start, question
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.author.check.interview import Interview
+    from referee.author.check.interview import Interview, Response
     from referee.author.check.shared_runs import CheckedBot
     from referee.games.game import Game, Notice, Seat, Settings
     from referee.players.player import Player
@@ -52,66 +51,55 @@ class Late(NamedTuple):
     seconds: float
 
 
-class CheckMatch(NamedTuple):
-    """A match of the bot: its steps, the moves of the bot, the notices about refused moves, its fault, and its first late answer.
-
-    ``void`` says why there was no match.
-    """
-
-    opponents: str
-    steps: int
-    moves: int
-    refused: tuple[Notice, ...]
-    fault: Fault | None
-    is_over: bool
-    text: str = ""
-    void: str = ""
-    late: Late | None = None
-
-
 class _PlayedEnough(Exception):
     """The match has been played long enough."""
 
 
-class _MatchListener(Listener):
-    """``waited`` returns the seconds for which the bot and the referee have waited for a processor so far."""
+class CheckMatch(Listener):
+    """A match of the bot: its steps, the moves of the bot, the notices about refused moves, its fault, and its first late answer.
+
+    ``waited`` returns the seconds for which the bot and the referee have waited for a processor so far. ``text`` is the outcome of a match
+    that came to its end; ``void`` says why there was no match.
+    """
 
     def __init__(self, seat: str, refusals: frozenset[str], limit: float | None, waited: Callable[[], float]) -> None:
-        self.seat = seat
-        self.limit = limit
-        self.waited = waited
-        self.waited_before = 0.0
-        self.late: Late | None = None
-        self.refusals = refusals
+        self.opponents = self.text = self.void = ""
         self.steps = self.moves = 0
         self.refused: list[Notice] = []
         self.fault: Fault | None = None
-        self.deadline = monotonic() + _SECONDS
+        self.late: Late | None = None
+        self._seat, self._refusals, self._limit = seat, refusals, limit
+        self._waited = waited
+        self._waited_before = 0.0
+        self._deadline = monotonic() + _SECONDS
 
     def begun(self, event: MatchBegun) -> None:
-        self.waited_before = self.waited()
+        """Note the time at which the first question is sent."""
+        self._waited_before = self._waited()
 
     def stepped(self, event: StepTaken) -> None:
+        """Count a step, and end the match if it has been played for long enough."""
         self.steps += 1
         self._judge(event)
         if self.late is not None:
             raise _PlayedEnough
-        self.moves += self.seat in event.answers
-        self.refused += [notice for notice in event.notices if notice.seat == self.seat and notice.code in self.refusals]
-        if self.steps >= _STEPS or monotonic() > self.deadline:
+        self.moves += self._seat in event.answers
+        self.refused += [notice for notice in event.notices if notice.seat == self._seat and notice.code in self._refusals]
+        if self.steps >= _STEPS or monotonic() > self._deadline:
             raise _PlayedEnough
 
     def faulted(self, event: PlayersFaulted) -> None:
-        self.fault = event.faults.get(self.seat, self.fault)
+        """Note a fault of the bot."""
+        self.fault = event.faults.get(self._seat, self.fault)
         self._judge(event)
 
     def _judge(self, event: StepTaken | PlayersFaulted) -> None:
         """Note an answer over the limit. The time in which others had the processor is left out."""
-        waited = self.waited()
-        lost, self.waited_before = max(0.0, waited - self.waited_before), waited
-        answer = event.answers.get(self.seat)
+        waited = self._waited()
+        lost, self._waited_before = max(0.0, waited - self._waited_before), waited
+        answer = event.answers.get(self._seat)
         seconds = 0.0 if answer is None else own_time(answer.seconds, answer.other or 0.0, lost)
-        if self.late is None and self.limit is not None and seconds > self.limit:
+        if self.late is None and self._limit is not None and seconds > self._limit:
             self.late = Late(event.turn, seconds)
 
 
@@ -129,24 +117,23 @@ def play(bot: CheckedBot) -> CheckMatch:
             others.append(players[seat].label)
     samples = bot.positions.samples
     refusals = samples.refusals if samples is not None else frozenset()
-    watch = _MatchListener(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
+    played = CheckMatch(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
+    played.opponents = ", ".join(dict.fromkeys(others))
     options = MatchOptions(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time)
     spec = MatchSpec(subject.game, subject.settings, players, Start.of(subject.game, subject.settings, 1), options)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
     running = Match(
-        spec, [watch], isolation=subject.isolation, launcher=subject.launcher, clock_of=lambda _, control: patient_clock(control)
+        spec, [played], isolation=subject.isolation, launcher=subject.launcher, clock_of=lambda _, control: patient_clock(control)
     )
-    is_over, text, void = False, "", ""
     try:
-        text, is_over = running.run().outcome.text, True
+        played.text = running.run().outcome.text
     except _PlayedEnough:
         pass
     except (MatchVoid, UsageError) as error:
-        void = str(error)
-    if watch.late is not None:
-        bot.late_budget.spend(watch.late.seconds)
-    names = ", ".join(dict.fromkeys(others))
-    return CheckMatch(names, watch.steps, watch.moves, tuple(watch.refused), watch.fault, is_over, text, void, watch.late)
+        played.void = str(error)
+    if played.late is not None:
+        bot.late_budget.spend(played.late.seconds)
+    return played
 
 
 def _waited(match: Match, seat: str) -> float:
@@ -205,7 +192,7 @@ def match(bot: CheckedBot) -> Finding:
         limit = f"{bot.subject.time.move:g} s"
         text = f"Its answer in turn {turn} takes {seconds_shown(seconds)}; the limit is {limit}. One such answer loses a match."
         return Finding(FAILED, text, f"a match against {played.opponents}", f"an answer after {seconds_shown(seconds)}", THINKING)
-    end = played.text if played.is_over else f"After {counted(played.steps, 'step')} the check ends it."
+    end = played.text or f"After {counted(played.steps, 'step')} the check ends it."
     return ok(f"It plays {counted(played.steps, 'step')} against {played.opponents} without a fault. {end}")
 
 
@@ -270,18 +257,18 @@ def two_at_once(bot: CheckedBot) -> Finding:
 
 def stopped(bot: CheckedBot) -> Finding:
     """The referee stops bots between their turns, and lets them go on for the next question."""
-    with bot.interview() as interview:
-        response = bot.greeted(interview)
-        for turn, state in islice(bot.positions.walk(interview.settings, lambda *_: None), 3):
-            interview.settle()
-            interview.process.stop()
-            interview.listen(_PAUSE)
-            response = interview.ask(turn, state)
-            interview.listen(0.0)
-            if bot.trouble(response):
-                remedy = "Handle no SIGCONT; repeat a read that a signal has interrupted (EINTR)."
-                return bot.complaint(response, interview, "After it was stopped and continued", remedy)
-    return ok("It continues after it was stopped between its turns.")
+
+    def ask_stopped(interview: Interview, turn: int, state: object) -> Response:
+        interview.settle()
+        interview.process.stop()
+        interview.listen(_PAUSE)
+        response = interview.ask(turn, state)
+        interview.listen(0.0)
+        return response
+
+    remedy = "Handle no SIGCONT; repeat a read that a signal has interrupted (EINTR)."
+    failure = bot.tried("After it was stopped and continued", remedy, lambda interview: bot.play(interview, 3, ask_stopped))
+    return failure or ok("It continues after it was stopped between its turns.")
 
 
 CHECKS = (

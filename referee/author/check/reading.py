@@ -6,14 +6,14 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import Check, all_of
-from referee.author.check.check_result import FAILED, WARNING, Finding, ok, quoted, skipped
-from referee.author.check.interview import with_fields
+from referee.author.check.check import FAILED, WARNING, Check, Finding, all_of, ok, quoted, skipped
+from referee.author.check.interview import Response, with_fields
+from referee.replay.faults import MALFORMED, Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from referee.author.check.interview import Interview, Response
+    from referee.author.check.interview import Interview
     from referee.author.check.shared_runs import CheckedBot
     from referee.games.game import Json
 
@@ -61,9 +61,6 @@ def in_pieces(interview: Interview, turn: int, state: object) -> Response:
 
 
 def _early(interview: Interview, sent: bytes, early: bytes) -> Response:
-    from referee.author.check.interview import Response
-    from referee.replay.faults import MALFORMED, Fault
-
     interview.blame(sent)
     return Response(early, reason="early", fault=Fault.of(MALFORMED, "hasty", {"quote": quoted(early)}))
 

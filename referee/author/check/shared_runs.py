@@ -9,7 +9,7 @@ from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from referee.author.check.check_result import FAILED, Finding, no_line, quoted
+from referee.author.check.check import FAILED, Finding, no_line, quoted
 from referee.author.check.interview import Interview, Response, Subject
 from referee.author.check.positions import Positions
 from referee.author.check.time_limits import LateBudget
@@ -54,26 +54,41 @@ class QuestionRecord(NamedTuple):
         return Finding(status, text, quoted(self.line), quoted(self.response.line), remedy)
 
 
-class Transcript(NamedTuple):
+class Transcript:
     """The first process of the bot: from its start to its end.
 
-    ``unasked`` came between ``ready`` and the first question, ``held_back`` came only after the bot's input had ended. ``problems`` are
-    the reasons that answers were wrong for, each with an example. ``left_after`` is the time until it ended after the end of the match, in
-    seconds. ``memory`` is its memory at the peak, in bytes.
+    ``start`` is the start message, and ``ready`` came for it. ``unasked`` came between ``ready`` and the first question, ``held_back`` only
+    after the bot's input had ended. ``problems`` are the reasons that answers were wrong for, each with an example. ``left_after`` is the time
+    until it ended after the end of the match, in seconds, ``status`` how it ended. ``children`` are processes that it left behind. ``memory``
+    is its memory at the peak, in bytes.
     """
 
-    start: bytes
-    ready: Response
-    startup_seconds: float
-    unasked: bytes
-    questions: tuple[QuestionRecord, ...]
-    problems: dict[str, QuestionRecord]
-    held_back: bytes
-    stderr: tuple[str, ...]
-    left_after: float | None
-    status: int | None
-    children: tuple[int, ...]
-    memory: int
+    def __init__(self, bot: CheckedBot, interview: Interview) -> None:
+        self._bot, self._interview = bot, interview
+        self.ready = bot.greeted(interview)
+        self.start = interview.sent
+        self.startup_seconds = interview.startup_seconds
+        self.questions: list[QuestionRecord] = []
+        self.problems: dict[str, QuestionRecord] = {}
+        self.unasked = self.held_back = b""
+        if self.is_ready:
+            self.unasked = interview.listen(_QUIET)
+            self._ask()
+        first = self.questions[0].response if self.questions else self.ready
+        if first.reason in ("silent", "unfinished") and not first.place:
+            interview.player.link.close_one("stdin")
+            self.held_back = (first.line or b"") + interview.listen(_HELD_BACK)
+        children = descendants(interview.process.first_pid())
+        self.left_after: float | None = None
+        if self.last.reason == "silent" and not self.held_back:
+            # It would only be waited for once more.
+            self._locate()
+        else:
+            self.left_after = interview.dismiss(None if interview.player.link.stdin < 0 else RESULT, EXIT_PATIENCE)
+        interview.exchange.drain()
+        self.stderr = tuple(line.decode("utf-8", "replace") for line in interview.log.last_lines())
+        self.status, self.memory = interview.process.status, interview.peak
+        self.children = _left_behind(children) if self.left_after is not None else ()
 
     @property
     def is_ready(self) -> bool:
@@ -108,6 +123,51 @@ class Transcript(NamedTuple):
     def answers(self) -> bool:
         """True if it answered its first question, well or badly."""
         return self.is_ready and bool(self.questions) and self.questions[0].response.line is not None
+
+    def _locate(self) -> None:
+        """Look where a bot is that gives no answer."""
+        if not self.questions:
+            self.ready = self._interview.locate(self.ready)
+            return
+        last = self.questions[-1] = self.questions[-1]._replace(response=self._interview.locate(self.questions[-1].response))
+        self.problems[last.response.reason] = last
+
+    def _ask(self) -> None:
+        def asking(_: Interview, turn: int, state: object) -> Response:
+            self.questions.append(self._one_question(turn, state, _MOMENT if self.questions else _QUIET))
+            return self.questions[-1].response
+
+        for response in self._bot.play(self._interview, _QUESTIONS, asking):
+            if response.reason:
+                self.problems.setdefault(response.reason, self.questions[-1])
+            if response.has_ended or response.line is None or self._interview.late > _LATE:
+                return
+
+    def _one_question(self, turn: int, state: object, quiet: float) -> QuestionRecord:
+        interview = self._interview
+        response = interview.ask(turn, state)
+        if response.reason == "early":
+            # It was written after the answer before, or after ready, but came late.
+            if self.questions:
+                last = self.questions[-1]
+                self.questions[-1] = last._replace(extra=last.extra + (response.line or b""))
+            else:
+                self.unasked += response.line or b""
+            interview.listen(_MOMENT)
+            response = interview.ask(turn, state)
+        question = interview.sent
+        extra = b"" if response.has_ended or response.line is None else interview.listen(quiet)
+        if response.reason == "not-json" and extra:
+            whole = (response.line or b"") + b"\n" + extra
+            if _is_object(whole):
+                return QuestionRecord(question, turn, state, response._replace(line=whole, reason=ONE_LINE))
+            for line in extra.splitlines():
+                reread = interview.read(response._replace(line=line, reason="", fault=None), turn, state)
+                if not reread.reason:
+                    record = QuestionRecord(question, turn, state, reread._replace(line=whole))
+                    self.problems.setdefault(ONLY_ANSWERS, record)
+                    return record
+        return QuestionRecord(question, turn, state, response, extra)
 
 
 class CheckedBot:
@@ -204,106 +264,13 @@ class CheckedBot:
     def transcript(self) -> Transcript:
         """The first process."""
         with self.interview() as interview:
-            return _Recorder(self, interview).record()
+            return Transcript(self, interview)
 
     def once(self, gather: Callable[[CheckedBot], T]) -> T:
         """Return what a function gathers, which is called once."""
         if gather not in self._gathered:
             self._gathered[gather] = gather(self)
         return cast("T", self._gathered[gather])
-
-
-class _Recorder:
-    """Records the first process."""
-
-    def __init__(self, bot: CheckedBot, interview: Interview) -> None:
-        self.bot = bot
-        self.interview = interview
-        self.questions: list[QuestionRecord] = []
-        self.problems: dict[str, QuestionRecord] = {}
-        self.unasked = b""
-
-    def record(self) -> Transcript:
-        interview = self.interview
-        ready = self.bot.greeted(interview)
-        start, held_back = interview.sent, b""
-        if not ready.reason:
-            self.unasked = interview.listen(_QUIET)
-            self._ask()
-        first = self.questions[0].response if self.questions else ready
-        if first.reason in ("silent", "unfinished") and not first.place:
-            interview.player.link.close_one("stdin")
-            held_back = first.line or b""
-            held_back += interview.listen(_HELD_BACK)
-        children = descendants(interview.process.first_pid())
-        left_after = None
-        last = self.questions[-1].response if self.questions else ready
-        if last.reason == "silent" and not held_back:
-            # It would only be waited for once more.
-            ready = self._locate(ready)
-        else:
-            left_after = interview.dismiss(None if interview.player.link.stdin < 0 else RESULT, EXIT_PATIENCE)
-        interview.exchange.drain()
-        stderr = tuple(line.decode("utf-8", "replace") for line in interview.log.last_lines())
-        return Transcript(
-            start,
-            ready,
-            interview.startup_seconds,
-            self.unasked,
-            tuple(self.questions),
-            self.problems,
-            held_back,
-            stderr,
-            left_after,
-            interview.process.status,
-            _left_behind(children) if left_after is not None else (),
-            interview.peak,
-        )
-
-    def _locate(self, ready: Response) -> Response:
-        """Look where a bot is that gives no answer. Return what came for the start message, with the place if it is that."""
-        if not self.questions:
-            return self.interview.locate(ready)
-        last = self.questions[-1] = self.questions[-1]._replace(response=self.interview.locate(self.questions[-1].response))
-        self.problems[last.response.reason] = last
-        return ready
-
-    def _ask(self) -> None:
-        def asking(_: Interview, turn: int, state: object) -> Response:
-            self.questions.append(self._one_question(turn, state, _MOMENT if self.questions else _QUIET))
-            return self.questions[-1].response
-
-        for response in self.bot.play(self.interview, _QUESTIONS, asking):
-            if response.reason:
-                self.problems.setdefault(response.reason, self.questions[-1])
-            if response.has_ended or response.line is None or self.interview.late > _LATE:
-                return
-
-    def _one_question(self, turn: int, state: object, quiet: float) -> QuestionRecord:
-        interview = self.interview
-        response = interview.ask(turn, state)
-        if response.reason == "early":
-            # It was written after the answer before, or after ready, but came late.
-            if self.questions:
-                last = self.questions[-1]
-                self.questions[-1] = last._replace(extra=last.extra + (response.line or b""))
-            else:
-                self.unasked += response.line or b""
-            interview.listen(_MOMENT)
-            response = interview.ask(turn, state)
-        question = interview.sent
-        extra = b"" if response.has_ended or response.line is None else interview.listen(quiet)
-        if response.reason == "not-json" and extra:
-            whole = (response.line or b"") + b"\n" + extra
-            if _is_object(whole):
-                return QuestionRecord(question, turn, state, response._replace(line=whole, reason=ONE_LINE))
-            for line in extra.splitlines():
-                reread = interview.read(response._replace(line=line, reason="", fault=None), turn, state)
-                if not reread.reason:
-                    record = QuestionRecord(question, turn, state, reread._replace(line=whole))
-                    self.problems.setdefault(ONLY_ANSWERS, record)
-                    return record
-        return QuestionRecord(question, turn, state, response, extra)
 
 
 def _is_object(text: bytes) -> bool:
