@@ -5,19 +5,15 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee import games
 from referee.errors import PlayerError, UsageError
-from referee.isolation.file_names import published
 from referee.match.match import Match
-from referee.match.options import MatchOptions, TimeControl, checked
-from referee.match.play import MatchRequest, continued, settings_of
-from referee.match.start import Start, lineup, options_of, split
-from referee.players.names import is_human, resolve
+from referee.match.options import TimeControl
+from referee.match.request import MatchRequest
+from referee.players.names import is_human
 from referee.replay.events import MatchResult
-from referee.replay.recorded_match import RecordedMatch
 from referee.support.words import the_seat
 from referee.wire.seeds import new_seed
 
@@ -62,37 +58,17 @@ def play(
     Raises SettingsError, PlayerError or UsageError where a value is wrong, StartError if a program can't be started, and MatchVoid if the
     referee fails; a bot's failure is part of the result.
     """
-    file = path_text(out)
-    if from_replay is not None:
-        return run(*_resumed(players, from_replay, game, rules, seed, time, isolation, file, settings))
-    return run(*request(players, game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=file, **settings))
-
-
-def _resumed(
-    players: Sequence[Player],
-    from_replay: str,
-    game: str,
-    rules: str | None,
-    seed: int | None,
-    time: Time | None,
-    isolation: str,
-    out: str | None,
-    settings: Mapping[str, Any],
-) -> tuple[MatchRequest, Mapping[Seat, Player]]:
-    """Return the match that begins in a replay, and the players who continue it. UsageError for an argument that contradicts the replay."""
-    path, turn = split(from_replay)
-    recorded = RecordedMatch.read(path)
-    start, name_of_game = Start.at(recorded, turn), recorded.game.info.name
-    if game not in (name_of_game, games.names()[0]):
-        raise UsageError(f"game is {game!r:.40}, but the match of the replay is one of {name_of_game}.")
+    if from_replay is None:
+        return run(*request(players, game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=out, **settings))
     for name, value in (("rules", rules), ("seed", seed), *settings.items()):
         if value is not None:
             raise UsageError(f"{name} can't be given with from_replay: the match keeps the settings and the seed of the recorded one.")
-    options = _options(time, isolation, options_of(recorded))
-    chosen, notes = lineup(recorded, start, players, from_replay)
-    for seat, player in chosen.items():
-        _check_player(seat, player)
-    return continued(recorded, start, options, notes, out), chosen
+    # The default is the first game, also where the replay is of another one.
+    other = None if game == games.names()[0] else game
+    match, lineup = _request(players, time, isolation, out, game=other).resumed(from_replay, players)
+    for seat, each in lineup.items():
+        _check_player(seat, each)
+    return run(match, lineup)
 
 
 def request(
@@ -103,29 +79,36 @@ def request(
     seed: int | None = None,
     time: Time | None = None,
     isolation: str = "auto",
-    out: str | None = None,
+    out: str | os.PathLike[str] | None = None,
     draws_starts: bool = False,
     **settings: Any,
 ) -> tuple[MatchRequest, dict[Seat, Player]]:
     """Return the match that arguments of ``play`` request, and the player of each seat. With ``draws_starts`` the settings need no start."""
-    room = games.get(game)
-    option = room.info.players_option
-    settings = {option: len(players), **settings} if option else settings
-    checked_settings = settings_of(room, draws_starts=draws_starts)(rules, settings)
-    seats = room.seats(checked_settings)
+    if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__")):
+        raise UsageError(f"seed is {seed!r:.40}, but must be an integer.")
+    # The integer types of other packages, such as NumPy's, become int.
+    number = None if seed is None else seed.__index__()
+    match = _request(players, time, isolation, out, game=game, rules=rules, seed=number, settings=settings, draws_starts=draws_starts)
+    seats = match.room.seats(match.checked_settings)
     if len(players) != len(seats):
         raise UsageError(
             f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} {'was' if len(players) == 1 else 'were'} given."
         )
-    options = _options(time, isolation, MatchOptions())
-    if seed is not None and (isinstance(seed, bool) or not hasattr(seed, "__index__")):
-        raise UsageError(f"seed is {seed!r:.40}, but must be an integer.")
     lineup = dict(zip(seats, players, strict=True))
     for seat, player in lineup.items():
         _check_player(seat, player)
-    # The integer types of other packages, such as NumPy's, become int.
-    number = None if seed is None else seed.__index__()
-    return MatchRequest(room, checked_settings, options, number, out), lineup
+    return match, lineup
+
+
+def _request(
+    players: Sequence[Player], time: Time | None, isolation: str, out: str | os.PathLike[str] | None, **fields: object
+) -> MatchRequest:
+    """Return the request with these values. UsageError for a wrong option."""
+    labels = [_label(player) for player in players]
+    values = {**fields, "players": labels, "run": {"isolation": isolation}, "out": path_text(out)}
+    match = MatchRequest.model_validate(values if time is None else {**values, "time": _limits(time)})
+    match.options  # noqa: B018 - it raises the error of a wrong value
+    return match
 
 
 class Duel:
@@ -200,17 +183,16 @@ def play_pair(
     request: MatchRequest, teams: Mapping[str, Player], play_one: Callable[[MatchRequest, Mapping[Seat, Player]], Result]
 ) -> Duel:
     """Play the two games of a pair by ``play_one``. The second one uses the seed after the first one's, or the same start where the game says so."""
-    pairing = request.game.pairing
+    pairing = request.room.pairing
     if pairing is None:
-        name = request.game.info.name
+        name = request.room.info.name
         raise UsageError(f"A duel is for games of two roles; {name} has none to swap: referee play --game {name}")
-    if request.seed is None:
-        request = request._replace(seed=new_seed())
-    first, second = request.game.seats(request.settings)
+    seed = new_seed() if request.seed is None else request.seed
+    first, second = request.room.seats(request.checked_settings)
     results = {}
     for number, (team, opponent) in enumerate((("a", "b"), ("b", "a"))):
         later = 0 if pairing.shares_start else number
-        results[team] = play_one(request._replace(seed=(request.seed or 0) + later), {first: teams[team], second: teams[opponent]})
+        results[team] = play_one(request.replace(seed=seed + later), {first: teams[team], second: teams[opponent]})
     return Duel(pairing, first, {team: _label(player) for team, player in teams.items()}, results)
 
 
@@ -223,7 +205,7 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> Result:
             continue
         if is_human(str(each)):
             raise PlayerError("A person plays on a page, which the command line serves: referee play human runner")
-        lineup[seat] = published(resolve(str(each), seat, request.game.info.name, request.settings), str(Path.cwd()))
+        lineup[seat] = request.bot(str(each), seat)
     return Match(request.spec(lineup, request.reserve(map(_label, players.values()), tuple(lineup)))).run()
 
 
@@ -266,18 +248,14 @@ def path_text(out: str | os.PathLike[str] | None) -> str | None:
     return None if out is None else str(out)
 
 
-def _options(time: Time | None, isolation: str, others: MatchOptions) -> MatchOptions:
-    """Return the options of a match: time and isolation as given, all others from ``others``."""
-    if time is not None and not isinstance(time, TimeControl | Mapping):
+def _limits(time: Time) -> dict[str, Any]:
+    """Return the limits of an argument ``time`` as the table of a match file. UsageError if it is none."""
+    if isinstance(time, TimeControl):
+        return dict(time)
+    if not isinstance(time, Mapping):
         raise UsageError(f"time is {time!r:.40}, but must be a mapping, such as {{'move': 0.5, 'bank': None}}.")
-    control: dict[str, Any] = dict(others.time if time is None else time)
-    if not isinstance(time, TimeControl | None):
-        keys = ("bank", "clock", "increment", "move", "startup")
-        unknown = sorted(set(control) - set(keys))
-        if unknown:
-            raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(keys)}.")
-        if "clock" in control:
-            control["kind"] = control.pop("clock")
-    return checked(
-        {"time": control, "run": others.run, "isolation": isolation, "limits": others.limits}, lambda key: key.removeprefix("run.")
-    )
+    keys = ("bank", "clock", "increment", "move", "startup")
+    unknown = sorted(set(time) - set(keys))
+    if unknown:
+        raise UsageError(f"time has no key {unknown[0]!r}; there are {', '.join(keys)}.")
+    return dict(time)

@@ -52,7 +52,7 @@ _IMPORTED = (
     "example_bots",
     "importlib.metadata",
     "psutil",
-    "referee.match.play",
+    "referee.match.request",
     "referee.pages.match_pages",
     "referee.arena.arena",
     "referee.author.check.run",

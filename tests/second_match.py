@@ -10,13 +10,11 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from referee import games
 from referee.errors import MatchVoid
 from referee.isolation.launcher import Launcher
 from referee.isolation.limits import Limits
 from referee.match.match import Match
-from referee.match.options import MatchOptions, TimeControl
-from referee.match.play import MatchRequest
+from referee.match.request import MatchRequest
 from referee.players.names import resolve
 
 if TYPE_CHECKING:
@@ -45,11 +43,9 @@ def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps
 
 
 def _play(bots: dict[str, Bot], isolation: Isolation, launcher: Launcher, idle: str, steps: int, out: str) -> None:
-    game = games.get("evasion")
+    time = {"startup": None, "move": None, "bank": None}
     run = {"cores": 0, "idle": idle, "max_lateness": 3600.0}
-    options = MatchOptions.model_validate({"time": TimeControl(startup=None, move=None, bank=None), "run": run})
-    settings = game.codec.settings("classic", {"max_steps": steps})
-    request = MatchRequest(game, settings, options, out=out)
+    request = MatchRequest(time=time, run=run, settings={"max_steps": steps}, out=out)
     Match(request.spec(bots, request.reserve(["bot" for _ in bots], tuple(bots))), isolation=isolation, launcher=launcher).run()
 
 

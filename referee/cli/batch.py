@@ -16,21 +16,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.match.play import MatchRequest
+    from referee.match.request import MatchRequest
     from referee.tournament.many import ManyGame
 
 
-def play_games(match: MatchRequest, players: Mapping[str, str], games: int, slots: int | None, *, is_quiet: bool, as_json: bool) -> None:
+def play_games(request: MatchRequest, players: Mapping[str, str], games: int, slots: int | None) -> None:
     """Play many games and print their summary."""
     from referee.tournament.many import many, new_folder
 
-    if match.seed is None:
-        match = match._replace(seed=new_seed())
-    folder = new_folder(match, list(players.values()))
-    match = match._replace(out=str(folder))
+    seed = new_seed() if request.seed is None else request.seed
+    folder = new_folder(request, list(players.values()))
+    request = request.replace(seed=seed, out=str(folder))
     ended: list[ManyGame] = []
     begun = time.monotonic()
-    line = StatusLine(is_quiet=is_quiet)
+    line = StatusLine(is_quiet=request.quiet)
 
     def tell(game: ManyGame) -> None:
         ended.append(game)
@@ -39,17 +38,17 @@ def play_games(match: MatchRequest, players: Mapping[str, str], games: int, slot
 
     with (
         told_anyway(
-            lambda: {"planned": games, **_facts(match.seed, ended)},
-            lambda: _report(match.seed, players, ended, folder, as_json=False, of=games),
+            lambda: {"planned": games, **_facts(seed, ended)},
+            lambda: _report(seed, players, ended, folder, as_json=False, of=games),
             lambda: bool(ended),
-            as_json=as_json,
+            as_json=request.as_json,
         ),
         contextlib.closing(line),
-        contextlib.closing(many(match, players, games, slots, tell)) as played,
+        contextlib.closing(many(request, players, games, slots, tell)) as played,
     ):
         for _ in played:
             pass
-    _report(match.seed, players, ended, folder, as_json=as_json)
+    _report(seed, players, ended, folder, as_json=request.as_json)
 
 
 def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:

@@ -16,7 +16,6 @@ from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say,
 from referee.cli.models import CommandModel
 from referee.cli.options import CommandFlags, Quiet, Slots, bot_argument, seat_option, words
 from referee.cli.terminal import StatusLine
-from referee.match.request import build, with_file
 from referee.players.names import named_files
 from referee.support.outputs import check_not_input
 from referee.support.packages import need_league
@@ -24,7 +23,7 @@ from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from referee.league.compare import BotComparison
-    from referee.match.play import MatchRequest
+    from referee.match.request import MatchRequest
 
 _test_option = functools.partial(typer.Option, rich_help_panel="THE TEST")
 
@@ -67,7 +66,7 @@ def compare(
     the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
-    match, bots = build(with_file(flags), draws_starts=True), [a, b, *(against or ())]
+    match, bots = flags.replace(draws_starts=True).with_file().checked(), [a, b, *(against or ())]
     if out is not None and out.exists():
         check_not_input(out, [path for bot in bots for path in named_files(bot)])
     comparison = _begun(match, bots, test, slots, seat, out, as_json=as_json)
@@ -146,13 +145,13 @@ def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) 
 
 def _single(comparison: BotComparison, flags: CommandFlags) -> list[str]:
     """The words of a command that plays on the first start with the same options: a duel of A and B, or one match where that isn't possible."""
-    game, start = comparison.request.game, comparison.first_start
+    game, start = comparison.request.room, comparison.first_start
     others = {name: value for name, value in flags.flags().items() if name not in (*start, "seed", "game")}
     drawn = {name: ",".join(map(str, value)) for name, value in start.items()}
     which = [] if game.info.name == games.names()[0] else ["--game", game.info.name]
     a, b, *opponents = comparison.programs.values()
     bots = [a, b]
     if comparison.seat is not None:
-        bots = [a if seat == comparison.seat else opponents[0] for seat in game.seats(comparison.request.settings)]
+        bots = [a if seat == comparison.seat else opponents[0] for seat in game.seats(comparison.request.checked_settings)]
     is_duel = game.pairing is not None and comparison.seat is None
     return ["duel" if is_duel else "play", *bots, *which, *words({**others, **drawn})]

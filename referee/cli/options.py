@@ -13,7 +13,7 @@ from referee import games
 from referee.cli.app import JsonFlag
 from referee.cli.models import CommandModel, option
 from referee.match.options import declared
-from referee.match.request import MatchFlags
+from referee.match.request import MatchRequest
 from referee.tournament.workers import Workers, check_place
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ SLOTS_HELP = "How many matches to play at once.  (default: as many as cores and 
 Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HELP)]
 
 
-class CommandFlags(MatchFlags, CommandModel):
+class CommandFlags(MatchRequest, CommandModel):
     """The options of a match as those of a command."""
 
     model_config = ConfigDict(frozen=True, extra="allow")

@@ -22,12 +22,8 @@ from referee.cli.run import example as example_of
 from referee.cli.run import run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
-from referee.match.request import MatchFlags, build, resumed, with_file
-from referee.match.start import Start, lineup, split
-from referee.pages.show import Show
 from referee.players.names import HUMAN, is_human, named_files, resolve
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
-from referee.replay.recorded_match import RecordedMatch
 from referee.support.escape import escape
 from referee.support.outputs import write_output
 from referee.support.packages import to_watch
@@ -37,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from referee.api import Player
-    from referee.match.play import MatchRequest
+    from referee.match.request import MatchRequest
     from referee.replay.events import MatchResult
     from referee.replay.faults import Fault
 
@@ -84,60 +80,50 @@ def play(
     many: ManyOptions,
 ) -> None:
     """Play one match between programs or people, and write its replay; or play many games with --games."""
-    request: MatchFlags = flags.replace(players=players or None, out=out, quiet=quiet or None, as_json=as_json or None)
+    request: MatchRequest = flags.replace(players=players or None, out=out, force=force, quiet=quiet or None, as_json=as_json or None)
     if start is None:
-        request = with_file(request)
-        match, lineup = _requested(request, draws_starts=many.games is not None)
+        request = request.replace(draws_starts=many.games is not None).with_file().checked()
+        lineup = _lineup(request)
     elif many.games is not None:
         raise UsageError("--games can't be used with --from: it begins one match.")
     else:
-        match, lineup = _begun(start, request)
-    match = _with_inputs(match._replace(force=force), lineup.values(), request)
+        request, lineup = request.resumed(start, request.players)
+        assert request.start is not None
+        # Before anything is started.
+        tell_notes(request.start.notes, is_quiet=request.quiet)
+    request = _with_inputs(request, lineup.values())
     if many.games is not None:
         if page.is_live:
             raise UsageError("--live shows one match; leave out --games.")
         from referee.cli.batch import play_games
 
-        play_games(match, lineup, many.games, many.slots, is_quiet=request.quiet, as_json=request.as_json)
+        play_games(request, lineup, many.games, many.slots)
         return
     if many.slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
-    show = page.show(match.game, has_people=HUMAN in lineup.values(), as_json=request.as_json)
-    _play_one(match, lineup, show, is_quiet=request.quiet, as_json=request.as_json)
+    show = page.show(request.room, has_people=HUMAN in lineup.values(), as_json=request.as_json)
+    if not run_match(request, lineup, show=show, report=partial(_put_result, as_json=request.as_json)).started:
+        raise typer.Exit(3)
 
 
-def _with_inputs(match: MatchRequest, players: Iterable[str], flags: MatchFlags) -> MatchRequest:
+def _with_inputs(request: MatchRequest, players: Iterable[str]) -> MatchRequest:
     """Return the request with the files that no output may replace. Where no place is named, names are new in any case."""
     programs = [each for player in players for each in named_files(player)]
-    files = [Path(path) for path in (flags.match, flags.flags().get("layout")) if path is not None]
-    return match if match.out is None else match._replace(inputs=(*programs, *files))
+    files = [Path(path) for path in (request.match, request.flags().get("layout")) if path is not None]
+    return request if request.out is None else request.replace(inputs=(*programs, *files))
 
 
-def _requested(flags: MatchFlags, *, draws_starts: bool) -> tuple[MatchRequest, dict[str, str]]:
-    """Return the match that flags ask for, and the player of each seat."""
-    match = build(flags, draws_starts=draws_starts)
-    seats = match.game.seats(match.settings)
-    names = flags.players
+def _lineup(request: MatchRequest) -> dict[str, str]:
+    """Return the player of each seat. UsageError if there are too few or too many."""
+    game, settings, names = request.room, request.checked_settings, request.players
+    seats = game.seats(settings)
     if len(names) != len(seats):
         count = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
         count = count if len(names) < 2 else f"{len(names)} were named; for instance"
-        example = example_of(match.game, match.settings)
-        raise UsageError(f"{match.game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: referee {example}")
-    return match, dict(zip(seats, names, strict=True))
-
-
-def _begun(text: str, flags: MatchFlags) -> tuple[MatchRequest, dict[str, str]]:
-    """Return the match that begins in a replay, and the player of each seat that still plays. Tell the notes before anything is started."""
-    path, turn = split(text)
-    recorded = RecordedMatch.read(path)
-    start = Start.at(recorded, turn)
-    # Say what is wrong with the flags before anything is looked up for the players.
-    resumed(recorded, start, (), flags)
-    players, notes = lineup(recorded, start, flags.players, text)
-    match = resumed(recorded, start, notes, flags)
-    assert match.start is not None
-    tell_notes(match.start.notes, is_quiet=flags.quiet)
-    return match, dict(players)
+        raise UsageError(
+            f"{game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: referee {example_of(game, settings)}"
+        )
+    return dict(zip(seats, names, strict=True))
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -164,22 +150,20 @@ def duel(
     The game decides who wins: in Evasion the team whose hunter needs fewer steps, in Maze the team with more points, then with the quicker
     escape, then with the quicker capture. Both games have the same start in Maze; in Evasion the second one has the first one's seed plus one.
     """
-    request = with_file(flags.replace(out=out, quiet=quiet or None, as_json=as_json or None))
     from referee.api import play_pair
 
-    match = _with_inputs(build(request), (team_a, team_b), request)
+    request: MatchRequest = flags.replace(out=out, quiet=quiet or None, as_json=as_json or None)
+    request = _with_inputs(request.with_file().checked(), (team_a, team_b))
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
-    folder = None if match.out is None else match.out.rstrip("/") + "/"
-
+    folder = None if request.out is None else request.out.rstrip("/") + "/"
     numbers = count(1)
 
     def run(game: MatchRequest, lineup: Mapping[str, Player]) -> MatchResult:
-        names = {seat: str(player) for seat, player in lineup.items()}
-        return run_match(game, names, quiet=request.quiet, title=f"game {next(numbers)}, ")
+        return run_match(game, {seat: str(player) for seat, player in lineup.items()}, title=f"game {next(numbers)}, ")
 
-    _check_teams(match, (team_a, team_b))
-    played = play_pair(match._replace(out=folder), {"a": team_a, "b": team_b}, run)
+    _check_teams(request, (team_a, team_b))
+    played = play_pair(request.replace(out=folder), {"a": team_a, "b": team_b}, run)
     report = played.to_json()
     first = played.games["a"].replay
     path = first.with_name(first.name.removesuffix(SUFFIX) + DUEL_SUFFIX)
@@ -193,28 +177,22 @@ def duel(
         raise typer.Exit(3)
 
 
-def _check_teams(match: MatchRequest, teams: tuple[str, str]) -> None:
+def _check_teams(request: MatchRequest, teams: tuple[str, str]) -> None:
     """Raise UsageError if a person is in a team, PlayerError if a team can't play a role."""
-    if match.game.pairing is None:
+    if request.room.pairing is None:
         return
-    for team, role in product(teams, match.game.seats(match.settings)):
+    for team, role in product(teams, request.room.seats(request.checked_settings)):
         if is_human(team):
             raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
-        resolve(team, role, match.game.info.name)
+        resolve(team, role, request.room.info.name)
 
 
-def _play_one(match: MatchRequest, lineup: Mapping[str, str], show: Show, *, is_quiet: bool, as_json: bool) -> None:
-    """Play one match, print its result and serve its pages."""
-
-    def report(result: MatchResult) -> None:
-        if as_json:
-            put_json(result.to_json())
-        else:
-            put(*_report(result))
-        sys.stdout.flush()
-
-    if not run_match(match, lineup, quiet=is_quiet, show=show, report=report).started:
-        raise typer.Exit(3)
+def _put_result(result: MatchResult, *, as_json: bool) -> None:
+    if as_json:
+        put_json(result.to_json())
+    else:
+        put(*_report(result))
+    sys.stdout.flush()
 
 
 def _report(result: MatchResult) -> list[str]:

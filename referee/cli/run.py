@@ -14,7 +14,6 @@ from referee.cli.pages import tell
 from referee.cli.terminal import Live
 from referee.errors import UsageError
 from referee.match.options import CPU, TimeControl
-from referee.match.play import bot_of
 from referee.pages.show import Show, SteadyPace
 from referee.players.names import HUMAN, is_human
 from referee.support.packages import need_web
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game
     from referee.isolation.bot import Bot
-    from referee.match.play import MatchRequest
+    from referee.match.request import MatchRequest
     from referee.pages.match_pages import MatchPages
     from referee.players.player import Connection, Player
     from referee.replay.events import Listener, MatchResult
@@ -40,14 +39,13 @@ def run_match(
     request: MatchRequest,
     names: Mapping[str, str],
     *,
-    quiet: bool,
     show: Show = _PLAIN,
     visitors: Mapping[str, Connection] = _NOBODY,
     listeners: Sequence[Listener] = (),
     title: str = "",
     report: Callable[[MatchResult], None] = lambda _: None,
 ) -> MatchResult:
-    """Play one match, print its progress unless ``quiet``, ``report`` its result and serve its pages.
+    """Play one match, print its progress unless it is quiet, ``report`` its result and serve its pages.
 
     ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``title`` begins the lines of one of several
     matches, such as "game 2, ".
@@ -57,10 +55,10 @@ def run_match(
     from referee.isolation.supervision import start_early
     from referee.match.match import Match
 
+    quiet = request.quiet
     tell_builds(announce_build if not quiet else lambda _: None)
-    game, settings = request.game, request.settings
     people = tuple(seat for seat, name in names.items() if seat not in visitors and is_human(name))
-    bots = {seat: bot_of(name, seat, game, settings) for seat, name in names.items() if seat not in visitors and seat not in people}
+    bots = {seat: request.bot(name, seat) for seat, name in names.items() if seat not in visitors and seat not in people}
     if bots:
         start_early()
     _check(show, is_for_people=bool(people), time=request.options.settled().time)
@@ -78,7 +76,9 @@ def run_match(
                 from referee.pages.match_pages import MatchPages
 
                 labels = {seat: bots[seat].label if seat in bots else name.strip() for seat, name in names.items()}
-                pages = stack.enter_context(MatchPages(game, settings, request.start, replay, labels, people, tuple(bots), show))
+                pages = stack.enter_context(
+                    MatchPages(request.room, request.checked_settings, request.start, replay, labels, people, tuple(bots), show)
+                )
                 tell(pages, people, show)
                 followers.insert(0, pages)
                 clock = request.options.time if show.is_timed else _UNTIMED

@@ -12,10 +12,10 @@ import typer
 
 from referee.cli.app import PLAYERS, SERVERS, JsonFlag, app, command, group, put, put_json, say
 from referee.cli.models import CommandModel
-from referee.cli.options import Browser, CommandFlags, page_option
+from referee.cli.options import Browser, page_option
 from referee.cli.run import run_match
 from referee.errors import PlayerError, UsageError
-from referee.match.request import build
+from referee.match.request import MatchRequest
 from referee.pages.show import Show
 from referee.support.packages import to_watch
 from referee.support.words import of_unit
@@ -23,7 +23,6 @@ from referee.support.words import of_unit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from referee.match.play import MatchRequest
     from referee.players.player import Connection
     from referee.replay.events import Listener, MatchResult
     from referee.servers.architect import ArchitectTeam
@@ -100,8 +99,8 @@ class ArchitectGame(ServedGame):
 
 def _match(flags: dict[str, object], out: str | None) -> MatchRequest:
     """Return the match that a server plays again and again: without a limit for a single answer."""
-    values = {"move_time": "none", "out": _folder(out), **flags}
-    return build(CommandFlags.model_validate({name: value for name, value in values.items() if value is not None}))
+    values = {"move_time": "none", "out": _folder(out), "quiet": True, **flags}
+    return MatchRequest.model_validate({name: value for name, value in values.items() if value is not None}).checked()
 
 
 @serve.command()
@@ -133,11 +132,11 @@ def gameserver(
 
     # Without a bot of ours all players are remote, so there is no process to isolate.
     match = _match({**game.flags(), "isolation": "none" if opponent is None else None}, out)
-    bots = _opponent(opponent, match.settings)
+    bots = _opponent(opponent, match.checked_settings)
 
     def play(visitors: Mapping[str, Connection], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].label if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
-        result = run_match(match, names, quiet=True, visitors=visitors, listeners=listeners)
+        result = run_match(match, names, visitors=visitors, listeners=listeners)
         return {"text": result.text, **result.to_json()}
 
     sock = listen(host, port)
@@ -282,7 +281,7 @@ def _play_session(
         names = {seat: visitor.label for seat, visitor in lineup.items()}
         say(f"game {number}: {names['hunter']} hunts {names['prey']}")
         remarks = Remarks(say, partial("game {}, tick {}".format, number))
-        result = run_match(match, names, quiet=True, show=show, visitors=lineup, listeners=[remarks])
+        result = run_match(match, names, show=show, visitors=lineup, listeners=[remarks])
         say(f"game {number}: {result.text}  {result.replay}")
         played.append((hunting, result))
         owing = late_answers(number, result)
@@ -349,7 +348,7 @@ def _maze_settings(layout: str | None, parity: str, apart: int | None) -> Any:
         extra = [] if distance is None else [f"apart={distance}"]
         flags = {"game": "maze", "parity": parity, "set": [*extra, "max_moves=0"], **({} if layout is None else {"layout": layout})}
         try:
-            settings = build(CommandFlags.model_validate(flags)).settings
+            settings = MatchRequest.model_validate(flags).checked_settings
         except TooSmall:
             if distance in (1, apart):
                 raise

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat, Settings
     from referee.league.comparison_store import ComparisonStore
-    from referee.match.play import MatchRequest
+    from referee.match.request import MatchRequest
     from referee.tournament.sequential import Compared
     from referee.tournament.values import DuelResult, MatchStart, Record, Team
 
@@ -79,10 +79,12 @@ class BotComparison:
         self.request = request
         self.test = test
         self.seed = new_seed() if request.seed is None else request.seed
-        self._game = request.game
+        self._game = request.room
         programs = _named([a, b, *against])
-        first = self._game.codec.settings(request.settings.rules, {**self._game.codec.settings_json(request.settings), **self.first_start})
-        role = role_of(request, first, programs, seat)
+        first = self._game.codec.settings(
+            request.checked_settings.rules, {**self._game.codec.settings_json(request.checked_settings), **self.first_start}
+        )
+        role = role_of(self._game, request.options, first, programs, seat)
         #: The one role that is compared, None for all.
         self.seat = role.seat
         #: A sentence for each bot that doesn't play all roles.
@@ -91,7 +93,7 @@ class BotComparison:
         self.programs = _named([a, b, *against, *role.opponents])
         self.a, self.b, *self.against = self.programs
         self.teams: dict[str, Team] = {
-            name: read_entry(name, dict.fromkeys(seats, text), self._game, request.settings, seats=seats)
+            name: read_entry(name, dict.fromkeys(seats, text), self._game, request.checked_settings, seats=seats)
             for name, text in self.programs.items()
             for seats in [self._seats_of(name)]
         }
@@ -110,7 +112,7 @@ class BotComparison:
 
     def _seats_of(self, name: str) -> tuple[Seat, ...]:
         """Return the seats that a bot has to play."""
-        seats = self._game.seats(self.request.settings)
+        seats = self._game.seats(self.request.checked_settings)
         if self.seat is None:
             return seats
         return (self.seat,) if name in (self.a, self.b) else tuple(seat for seat in seats if seat != self.seat)
@@ -127,7 +129,7 @@ class BotComparison:
     @property
     def first_start(self) -> Mapping[str, Json]:
         """The settings that the first start replaces."""
-        return next(drawn(self._game, self.request.settings, secret_of(self.seed))).settings
+        return next(drawn(self._game, self.request.checked_settings, secret_of(self.seed))).settings
 
     def compared(self) -> Compared:
         """The state of the comparison so far."""
@@ -163,8 +165,8 @@ class BotComparison:
         """All that decides the results, by names that people know. The number of duels isn't part of it: there can be more of them later."""
         request, test = self.request, self.test
         return {
-            "the game": [self._game.info.name, self._game.info.version, request.settings.rules],
-            "the settings": self._game.codec.settings_json(request.settings),
+            "the game": [self._game.info.name, self._game.info.version, request.checked_settings.rules],
+            "the settings": self._game.codec.settings_json(request.checked_settings),
             "seed": self.seed,
             "the bots": [self.a, self.b, *self.against],
             "the role": self.seat,
@@ -216,7 +218,7 @@ class BotComparison:
             else:
                 missing.append(task)
         request = self.request
-        terms = Terms(self._game.info.name, request.settings.rules, request.options)
+        terms = Terms(self._game.info.name, request.checked_settings.rules, request.options)
         with contextlib.closing(LocalPool(terms, self.teams, folder / "replays", self._slots)) as pool:
             most = 4 * pool.slots + 4
             for task, record in play_stream(pool, chain(missing, tasks), lambda task: task.duel < self._comparing.duels + most):
@@ -230,10 +232,10 @@ class BotComparison:
         return 1 if self._game.pairing is None else 2
 
     def _tasks(self, store: ComparisonStore | None) -> Iterator[MatchTask]:
-        base = self._game.codec.settings_json(self.request.settings)
-        for number, start in enumerate(islice(drawn(self._game, self.request.settings, secret_of(self.seed)), self.test.duels)):
+        base = self._game.codec.settings_json(self.request.checked_settings)
+        for number, start in enumerate(islice(drawn(self._game, self.request.checked_settings, secret_of(self.seed)), self.test.duels)):
             settings = {**base, **start.settings}
-            self._settings[number] = self._game.codec.settings(self.request.settings.rules, settings)
+            self._settings[number] = self._game.codec.settings(self.request.checked_settings.rules, settings)
             tasks = [task for place, pair in enumerate(self.pairs) for task in self._pair(number, place, pair, settings, start)]
             if store is not None:
                 store.plan(PlannedDuel(number, 0, tuple(self.programs), start.number), tasks)
@@ -243,7 +245,7 @@ class BotComparison:
         for game_number, lineup in enumerate(self._lineups(number, place, pair)):
             key = match_key(
                 self._game,
-                self.request.settings.rules,
+                self.request.checked_settings.rules,
                 {seat: self.teams[name] for seat, name in lineup.items()},
                 settings,
                 match_seed(start),

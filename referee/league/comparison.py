@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
     from referee.games.game import Json, Seat
-    from referee.match.play import MatchRequest
+    from referee.match.request import MatchRequest
     from referee.tournament.sequential import Compared, Decision
 
     Program = str | os.PathLike[str]
@@ -109,7 +109,7 @@ def begin(
     if out is not None and out.is_file():
         raise UsageError(f"out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
     if request.seed is None and out is not None:
-        request = request._replace(seed=stored_seed(out))
+        request = request.replace(seed=stored_seed(out))
     a, b, *against = programs
     return BotComparison(request, a, b, against, test, slots, seat)
 

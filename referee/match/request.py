@@ -4,44 +4,57 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
+from referee.isolation.file_names import published
 from referee.isolation.limits import Limits
 from referee.match import settings_file
-from referee.match.options import MatchOptions, checked, declared
-from referee.match.play import MatchRequest, continued, settings_of
-from referee.match.start import options_of
-from referee.players.names import HUMAN
-from referee.replay.paths import why_unreadable
+from referee.match.options import MatchOptions, checked, declared, limits_of
+from referee.match.spec import MatchSpec
+from referee.match.start import Start, lineup, options_of, split
+from referee.players.names import HUMAN, resolve
+from referee.replay.paths import SUFFIX, reserve, why_unreadable
+from referee.replay.recorded_match import RecordedMatch
 from referee.support.files import open_regular
 from referee.support.meant import near_one
+from referee.support.outputs import check_not_input
 from referee.support.sections import Section, option
+from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from typing_extensions import Self
 
-    from referee.games.game import Game, Json, Option
-    from referee.match.start import Start
-    from referee.replay.recorded_match import RecordedMatch
+    from referee.games.game import Game, Json, Option, Seat
+    from referee.isolation.bot import Bot
+    from referee.players.player import Player
 
 #: The limits of a bot by their names in --limit, with the fields of ``Limits``.
 LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
 #: The most characters of a layout file, far more than any layout has.
 _LONGEST_LAYOUT = 100_000
+#: Fields that change neither the game nor its settings nor the options.
+_BESIDE = frozenset({"seed", "out", "force", "quiet", "as_json", "inputs", "start"})
 
 
-class MatchFlags(BaseModel):
-    """The flags of a match, each by its name, and below them the values of a match file or of a replay.
+class MatchRequest(BaseModel):
+    """One match as a user asks for it, by a command line, a match file or a call of ``referee.play``.
 
-    Settings of a game by their own names, and the options of ``MatchOptions`` by the names of their flags, are further fields.
+    Each field has the name of its flag. Settings of a game by their own names, and the options of ``MatchOptions`` by the names of their flags,
+    are further fields, as texts. ``settings``, ``time``, ``run`` and ``limits`` are the tables of a match file; flags override them.
+    ``seed`` None: a seed is drawn and stored in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/.
+    With ``force``, the replay and the logs may replace any file but ``inputs``, which may be folders. With ``draws_starts`` the settings need
+    not say where the game starts. ``start`` is where the match begins, in ``recorded`` or in a new game; None: at the start of the game
+    under ``seed``.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
@@ -62,92 +75,167 @@ class MatchFlags(BaseModel):
     )
     players: list[str] = Field(default_factory=list)
     out: str | None = None
+    force: bool = False
     quiet: bool = False
     as_json: bool = False
-    #: The settings and the values of ``MatchOptions`` of a match file or of a replay; flags override them.
     settings: dict[str, Any] = Field(default_factory=dict)
-    options: dict[str, Any] = Field(default_factory=dict)
+    time: dict[str, Any] = Field(default_factory=dict)
+    run: dict[str, Any] = Field(default_factory=dict)
+    limits: dict[str, Any] = Field(default_factory=dict)
+    inputs: tuple[Path, ...] = ()
+    draws_starts: bool = False
+    recorded: InstanceOf[RecordedMatch] | None = None
+    start: InstanceOf[Start] | None = None
 
     def flags(self) -> dict[str, Any]:
         """Return the values of the flags that are present, by name."""
-        names = {name for name, field in MatchFlags.model_fields.items() if field.json_schema_extra} & self.model_fields_set
-        return {**{name: getattr(self, name) for name in MatchFlags.model_fields if name in names}, **(self.model_extra or {})}
+        names = [name for name, field in MatchRequest.model_fields.items() if field.json_schema_extra and name in self.model_fields_set]
+        return {**{name: getattr(self, name) for name in names}, **(self.model_extra or {})}
 
     def replace(self, **values: object) -> Self:
         """Return a copy in which these values replace others, but for None."""
-        return self.model_copy(update={name: value for name, value in values.items() if value is not None})
+        copy = self.model_copy(update={name: value for name, value in values.items() if value is not None})
+        if not _BESIDE.issuperset(values):
+            for name in ("room", "checked_settings", "options"):
+                copy.__dict__.pop(name, None)
+        return copy
+
+    def with_file(self) -> Self:
+        """Return the request with the values of its match file below it."""
+        if self.match is None:
+            return self
+        file = settings_file.read(self.match, settings_file.MatchFile, "match file")
+        below = {name: value.given if isinstance(value, Section) else value for name, value in file.given.items()}
+        below["as_json"] = bool(below.pop("json_", False))
+        return self.model_validate({**below, **{name: getattr(self, name) for name in self.model_fields_set}, **(self.model_extra or {})})
+
+    def checked(self) -> Self:
+        """Return the request when all its values are right. Raises UsageError or SettingsError for a wrong one."""
+        try:
+            self.checked_settings  # noqa: B018 - it raises the error
+        except SettingsError as error:
+            if self.match is None:
+                raise
+            raise UsageError(f"With the match file {self.match}: {error}") from None
+        if self.seed is not None and not -(2**63) <= self.seed < 2**63:
+            raise UsageError(f"--seed is {self.seed}, but must be from -2^63 to 2^63 - 1.")
+        self.options  # noqa: B018 - the same
+        return self
+
+    @cached_property
+    def room(self) -> Game[Any, Any]:
+        """The game. SettingsError if there is none of this name."""
+        return self.recorded.game if self.recorded is not None else games.get(self.game or games.names()[0])
+
+    @cached_property
+    def checked_settings(self) -> Any:
+        """The settings of the match, as the game has checked them. Raises UsageError or SettingsError for a wrong value."""
+        if self.recorded is not None:
+            return self.recorded.settings
+        room = self.room
+        settings = {**self.settings, **_settings(self, room)}
+        if room.info.players_option and self.players:
+            settings.setdefault(room.info.players_option, len(self.players))
+        if HUMAN in self.players:
+            settings = {**(room.human_play.settings if room.human_play is not None else {}), **settings}
+        source = room.starts if self.draws_starts else None
+        return (source or room.codec).settings(self.rules, settings)
+
+    @cached_property
+    def options(self) -> MatchOptions:
+        """The options of the match. UsageError names the wrong flag or key."""
+        data: dict[str, Any] = {"time": {"kind" if name == "clock" else name: value for name, value in self.time.items()}}
+        data["run"] = {name: value for name, value in self.run.items() if name != "isolation"}
+        data["limits"] = dict(self.limits)
+        if "isolation" in self.run:
+            data["isolation"] = self.run["isolation"]
+        names: dict[str, str] = {}
+        values = self.model_extra or {}
+        for each in declared():
+            if each.flag and each.parameter in values:
+                (data[each.section] if each.section else data)[each.name] = values[each.parameter]
+                names[each.key] = each.flag
+        for name, field, value in _limits(self.limit):
+            data["limits"][field] = value
+            names[f"limits.{field}"] = f"--limit {name}"
+        # Flags are texts; a file and Python have values of the right type.
+        return checked(data, lambda key: names.get(key, key.removeprefix("run.")), converts=bool(names))
+
+    def bot(self, name: str, seat: Seat) -> Bot:
+        """Return the bot of a name. Its replay, texts and log name no folders of this machine."""
+        return published(resolve(name, seat, self.room.info.name, self.checked_settings), str(Path.cwd()))
+
+    def started(self) -> Self:
+        """Return the request with its start."""
+        if self.start is not None:
+            return self
+        return self.replace(start=Start.of(self.room, self.checked_settings, new_seed() if self.seed is None else self.seed))
+
+    def reserve(self, names: Iterable[str], seats: Sequence[Seat] = ()) -> Path:
+        """Make the empty file of the replay. ``names`` go into its name; ``seats`` have a log beside it."""
+        return reserve(self.out, list(names), seats, self.inputs, force=self.force)
+
+    def spec(self, players: Mapping[Seat, Player], replay: Path) -> MatchSpec:
+        """Return the match of these players."""
+        start = self.started().start
+        assert start is not None
+        return MatchSpec(self.room, self.checked_settings, players, start, self.options, replay)
+
+    def resumed(self, text: str, players: Sequence[Any]) -> tuple[Self, dict[Seat, Any]]:
+        """Return the request for a match that begins in a replay, at ``REPLAY@TURN``, and the player of each seat that still plays.
+
+        ``players`` are as ``start.lineup`` takes them. The time, the limits and the way in which the match is run are those of the replay where
+        the request doesn't set them. UsageError for a value that contradicts the replay, or if the new replay would overwrite that one.
+        """
+        path, turn = split(text)
+        recorded = RecordedMatch.read(path)
+        start = Start.at(recorded, turn)
+        self._check_against(recorded)
+        for name in () if self.out is None else (self.out, self.out + SUFFIX):
+            check_not_input(Path(name), (recorded.path,))
+        options = options_of(recorded)
+        time = self.time if "time" in self.model_fields_set else options.time.given
+        tables = {"time": time, "run": {**options.run.given, **self.run}, "limits": {**options.limits.given, **self.limits}}
+        request = self.replace(recorded=recorded, start=start, **tables)
+        limits, higher = request.options.limits, request.options.limits.above(Limits())
+        chosen, notes = lineup(recorded, start, players, text)
+        if higher and limits == limits_of(recorded.head):
+            notes += (f"The limits are those of the match in the replay, which are higher than the ordinary ones: {', '.join(higher)}.",)
+        return request.replace(start=replace(start, notes=(*start.notes, *notes))), dict(chosen)
+
+    def _check_against(self, recorded: RecordedMatch) -> None:
+        """Raise UsageError for a flag that contradicts a replay."""
+        game, rules = recorded.game, recorded.settings.rules
+        for value, flag, why in (
+            (self.seed, "--seed", "the bots have the seeds of the recorded match"),
+            (self.match, "--match", "the settings are those of the replay"),
+        ):
+            if value is not None:
+                raise UsageError(f"{flag} can't be used with --from: {why}.")
+        for flag, name, recorded_name in (("--game", self.game, game.info.name), ("--rules", self.rules, rules)):
+            if name not in (None, recorded_name):
+                raise UsageError(f"{flag} is {name!r:.40}, but the match of the replay has {recorded_name!r}, which it keeps.")
+        changes = _settings(self, game)
+        recorded_settings: dict[str, Json] = game.codec.settings_json(recorded.settings)
+        settings: dict[str, Any] = {**recorded_settings, **changes}
+        try:
+            settings = game.codec.settings_json(game.codec.settings(rules, settings)) if changes else recorded_settings
+        except SettingsError:
+            if settings.keys() != recorded_settings.keys() or settings == recorded_settings:
+                raise
+        for name, value in recorded_settings.items():
+            if settings[name] != value:
+                raise UsageError(
+                    f"{name} is {settings[name]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings."
+                )
 
 
-def with_file(flags: MatchFlags) -> MatchFlags:
-    """Return the flags with the values of their match file below them."""
-    if flags.match is None:
-        return flags
-    file = settings_file.read(flags.match, settings_file.MatchFile, "match file")
-    values = {name: value for name, value in file.given.items() if name in ("game", "rules", "players", "seed", "out", "quiet")}
-    below = {**values, "as_json": bool(file.json_), "settings": file.settings, "options": file.options()}
-    return MatchFlags.model_validate(
-        {**below, **{name: getattr(flags, name) for name in flags.model_fields_set}, **(flags.model_extra or {})}
-    )
-
-
-def build(flags: MatchFlags, *, draws_starts: bool = False) -> MatchRequest:
-    """Return the match that flags ask for. Raises UsageError or SettingsError for a wrong value.
-
-    With ``draws_starts`` the settings need not say where the game starts.
-    """
-    game = games.get(flags.game or games.names()[0])
-    settings = {**flags.settings, **_settings(flags, game)}
-    if game.info.players_option and flags.players:
-        settings.setdefault(game.info.players_option, len(flags.players))
-    if HUMAN in flags.players:
-        settings = {**(game.human_play.settings if game.human_play is not None else {}), **settings}
-    try:
-        checked_settings = settings_of(game, draws_starts=draws_starts)(flags.rules, settings)
-    except SettingsError as error:
-        if flags.match is None:
-            raise
-        raise UsageError(f"With the match file {flags.match}: {error}") from None
-    if flags.seed is not None and not -(2**63) <= flags.seed < 2**63:
-        raise UsageError(f"--seed is {flags.seed}, but must be from -2^63 to 2^63 - 1.")
-    return MatchRequest(game, checked_settings, _options(flags), flags.seed, flags.out)
-
-
-def resumed(recorded: RecordedMatch, start: Start, notes: Sequence[str], flags: MatchFlags) -> MatchRequest:
-    """Return the request for a match that begins in a replay. UsageError for a flag that contradicts the replay.
-
-    The time, the limits and the way in which the match is run are those of the replay where no flag sets them.
-    """
-    game, rules = recorded.game, recorded.settings.rules
-    for value, flag, why in (
-        (flags.seed, "--seed", "the bots have the seeds of the recorded match"),
-        (flags.match, "--match", "the settings are those of the replay"),
-    ):
-        if value is not None:
-            raise UsageError(f"{flag} can't be used with --from: {why}.")
-    for flag, name, recorded_name in (("--game", flags.game, game.info.name), ("--rules", flags.rules, rules)):
-        if name not in (None, recorded_name):
-            raise UsageError(f"{flag} is {name!r:.40}, but the match of the replay has {recorded_name!r}, which it keeps.")
-    changes = _settings(flags, game)
-    recorded_settings: dict[str, Json] = game.codec.settings_json(recorded.settings)
-    settings: dict[str, Any] = {**recorded_settings, **changes}
-    try:
-        settings = game.codec.settings_json(game.codec.settings(rules, settings)) if changes else recorded_settings
-    except SettingsError:
-        if settings.keys() != recorded_settings.keys() or settings == recorded_settings:
-            raise
-    for name, value in recorded_settings.items():
-        if settings[name] != value:
-            raise UsageError(f"{name} is {settings[name]!r:.40}, but {value!r:.40} in the match of the replay, which keeps its settings.")
-    sections = {name: value.given for name, value in options_of(recorded) if isinstance(value, Section)}
-    return continued(recorded, start, _options(flags.replace(options=sections)), notes, flags.out)
-
-
-def _settings(flags: MatchFlags, game: Game[Any, Any]) -> dict[str, Any]:
+def _settings(request: MatchRequest, game: Game[Any, Any]) -> dict[str, Any]:
     """Return the game settings of the flags. The game itself refuses settings that it doesn't have."""
     options = {option.name: option for name in games.names() for option in games.info(name).options}
     options |= {option.name: option for option in game.info.options}
-    values = flags.model_extra or {}
-    settings: dict[str, Any] = {} if flags.size is None else _size(flags.size, game.info.size_options)
+    values = request.model_extra or {}
+    settings: dict[str, Any] = {} if request.size is None else _size(request.size, game.info.size_options)
     for name, setting in options.items():
         if name in values:
             value = values[name]
@@ -155,7 +243,7 @@ def _settings(flags: MatchFlags, game: Game[Any, Any]) -> dict[str, Any]:
                 settings[name] = _layout(value)
             else:
                 settings[name] = _whole_numbers(name, setting.parts, value) if setting.kind == "integers" else value
-    return {**settings, **_extra(flags.set, game.info.options)}
+    return {**settings, **_extra(request.set, game.info.options)}
 
 
 def _layout(path: str) -> list[str]:
@@ -216,23 +304,6 @@ def _value(option: Option | None, name: str, text: str) -> Any:
             return _layout(text)
     # A choice may look like a number, as 2003 does.
     return text if option is not None and option.kind == "choice" and not isinstance(value, str) else value
-
-
-def _options(flags: MatchFlags) -> MatchOptions:
-    """Return the options of the match. UsageError names the wrong flag."""
-    data: dict[str, Any] = {"time": {}, "run": {}, "limits": {}} | {
-        name: dict(value) if isinstance(value, dict) else value for name, value in flags.options.items()
-    }
-    names: dict[str, str] = {}
-    values = flags.model_extra or {}
-    for each in declared():
-        if each.flag and each.parameter in values:
-            (data[each.section] if each.section else data)[each.name] = values[each.parameter]
-            names[each.key] = each.flag
-    for name, field, value in _limits(flags.limit):
-        data["limits"][field] = value
-        names[f"limits.{field}"] = f"--limit {name}"
-    return checked(data, lambda key: names.get(key, key), converts=True)
 
 
 def _limits(pairs: Sequence[str]) -> Iterator[tuple[str, str, str]]:

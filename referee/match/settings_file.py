@@ -52,13 +52,6 @@ class MatchFile(Section):
     run: RunSection = RunSection()
     limits: Limits = Limits()
 
-    def options(self) -> dict[str, Any]:
-        """Return the given options of the match, as values of ``MatchOptions``."""
-        time = {"kind" if name == "clock" else name: value for name, value in self.time.given.items()}
-        alone = {name: value for name, value in self.run.given.items() if name == "isolation"}
-        run = {name: value for name, value in self.run.given.items() if name != "isolation"}
-        return {"time": time, "run": run, "limits": self.limits.given, **alone}
-
 
 File = TypeVar("File", bound=Section)
 

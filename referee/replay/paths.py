@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import time
+import unicodedata
 import zlib
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +24,9 @@ SUFFIX = ".replay.jsonl.gz"
 DUEL_SUFFIX = ".duel.json"
 #: The default folder of replays, below the current folder.
 FOLDER = Path("matches/replays")
+#: What the players' names may take in the name of a replay: each in characters, all in bytes. A file's name has at most 255 bytes.
+_LONGEST_WORD = 24
+_MOST_NAMED_BYTES = 180
 #: How a replay begins, and how many bytes are read to see it.
 _HEAD = re.compile(rb'\s*\{\s*"type"\s*:\s*"head"')
 _HEAD_BYTES = 4096
@@ -30,14 +35,40 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 def reserve(
-    out: str | os.PathLike[str] | None, stem: str, seats: Sequence[str] = (), inputs: Sequence[Path] = (), *, force: bool = False
+    out: str | os.PathLike[str] | None,
+    players: Sequence[str],
+    seats: Sequence[str] = (),
+    inputs: Sequence[Path] = (),
+    *,
+    force: bool = False,
 ) -> Path:
-    """A path for a new replay, with its file made: ``out`` is a file, a folder (existing, or ending in a slash) or None.
+    """Make the file of a new replay, so that no other match takes it: ``out`` is a file, a folder (existing, or ending in a slash) or None.
 
-    A generated name never names an existing file; a replay or an empty file that the user names is replaced, any other file with ``force``.
-    So are the logs of ``seats`` beside it, if it is a replay; and nothing that is one of ``inputs``.
-    UsageError for what must not be replaced, OSError if the file can't be made.
+    A generated name holds the names of the ``players`` and never names an existing file. A replay or an empty file that the user names is
+    replaced, any other file with ``force``. So are the logs of ``seats`` beside it, if it is a replay; and nothing that is one of ``inputs``.
+    UsageError for what must not be replaced, and if the file can't be made.
     """
+    words = [_file_word(player, _MOST_NAMED_BYTES // max(1, len(players))) for player in players]
+    stem = "-".join([time.strftime("%Y%m%d-%H%M%S"), *words])
+    try:
+        return _made(out, stem, seats, inputs, force=force)
+    except (OSError, ValueError) as error:
+        where = str(getattr(error, "filename", None) or out or "matches/replays")
+        raise UsageError(
+            f"The replay can't be written to {where}: {getattr(error, 'strerror', None) or error}; name another place with --out."
+        ) from None
+
+
+def _file_word(player: str, most_bytes: int) -> str:
+    """Return a player's name as a part of a file's name: letters of any language, digits and hyphens."""
+    text = unicodedata.normalize("NFC", Path(player).stem)
+    word = re.sub(r"[\W_]+", "-", text).strip("-")[:_LONGEST_WORD]
+    while len(os.fsencode(word)) > most_bytes:
+        word = word[:-1]
+    return word or "bot"
+
+
+def _made(out: str | os.PathLike[str] | None, stem: str, seats: Sequence[str], inputs: Sequence[Path], *, force: bool) -> Path:
     text = None if out is None else os.fspath(out)
     if text is not None and not text.endswith(os.sep) and not Path(text).is_dir():
         path = Path(text)

@@ -15,9 +15,8 @@ from referee import games as registry
 from referee.errors import PlayerError, UsageError
 from referee.handins.hashes import file_hashes
 from referee.isolation.limits import LIMITS, NONE
-from referee.match.play import MatchRequest, reserve_replay
 from referee.players.names import is_human, resolve
-from referee.replay.paths import SUFFIX, is_replay, make_folder
+from referee.replay.paths import SUFFIX, is_replay, make_folder, reserve
 from referee.support.outputs import check_output
 from referee.tournament.keys import match_key
 from referee.tournament.local import LocalPool, checked_slots
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
     from referee.isolation.bot import Bot
+    from referee.match.request import MatchRequest
     from referee.replay.events import MatchResult
     from referee.tournament.values import MatchStart, Record
 
@@ -86,7 +86,7 @@ def play_many(
     raised at once, before the first result is asked for.
     """
     request, lineup = api.request(
-        players, game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=api.path_text(out), draws_starts=True, **settings
+        players, game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=out, draws_starts=True, **settings
     )
     if any(inspect.isclass(player) for player in players):
         return _in_this_process(request, lineup, _checked_games(games), progress)
@@ -113,7 +113,7 @@ def many(
     for seat, player in players.items():
         if is_human(player):
             raise PlayerError("A person plays one game at a time: referee play human runner")
-        bot = resolve(player, seat, request.game.info.name, request.settings)
+        bot = resolve(player, seat, request.room.info.name, request.checked_settings)
         teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, bot, request.options.isolation))
     at_once = min(checked_slots(slots, request.options.limits), games)
     return _many(request, teams, _drawn_games(request, games), at_once, on_game)
@@ -140,7 +140,7 @@ def _checked_games(games: int) -> int:
 def _drawn_games(request: MatchRequest, games: int) -> list[tuple[MatchStart, int]]:
     """Return the starts of all games, with their seeds."""
     seed = new_seed() if request.seed is None else request.seed
-    starts = drawn(request.game, request.settings, secret_of(seed))
+    starts = drawn(request.room, request.checked_settings, secret_of(seed))
     return [(start, match_seed(start)) for start, _ in zip(starts, range(games), strict=False)]
 
 
@@ -151,7 +151,7 @@ def new_folder(request: MatchRequest, players: Sequence[str]) -> Path:
         if folder.is_file():
             raise UsageError(f"--out is {folder}, a file; many games need a folder.")
         return folder
-    reserved = reserve_replay(None, players)
+    reserved = reserve(None, players)
     reserved.unlink()
     return reserved.with_name(reserved.name.partition(".")[0])
 
@@ -163,10 +163,10 @@ def _many(
     slots: int,
     on_game: Callable[[ManyGame], None],
 ) -> Generator[ManyGame, None, None]:
-    game = request.game
+    game, drawn_from = request.room, request.checked_settings
     seats = {seat: f"{seat}" for seat in teams}
-    base = game.codec.settings_json(request.settings)
-    terms = Terms(game.info.name, request.settings.rules, request.options)
+    base = game.codec.settings_json(drawn_from)
+    terms = Terms(game.info.name, drawn_from.rules, request.options)
     folder = new_folder(request, [team.players[seat] for seat, team in teams.items()])
     for number in range(len(schedule)):
         check_output(_replay_of(folder, number, len(schedule)), is_replay, request.inputs, force=request.force)
@@ -175,7 +175,7 @@ def _many(
     tasks = []
     for number, (start, seed) in enumerate(schedule):
         settings = {**base, **start.settings}
-        key = match_key(game, request.settings.rules, teams, settings, seed, number)
+        key = match_key(game, drawn_from.rules, teams, settings, seed, number)
         tasks.append(MatchTask(key, number, 0, seats, settings, seed))
     try:
         with contextlib.closing(LocalPool(terms, teams, parts, slots)) as pool:
@@ -223,9 +223,9 @@ def _in_this_process(request: MatchRequest, lineup: Mapping[Seat, api.Player], g
 
 def _one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: MatchStart, seed: int) -> MatchRequest:
     """Return the request of one game of many. Its replay is named after its number."""
-    codec = request.game.codec
-    settings = codec.settings(request.settings.rules, {**codec.settings_json(request.settings), **start.settings})
-    return request._replace(settings=settings, seed=seed, out=str(folder / f"{number + 1:0{len(str(games))}}"))
+    settings = {**request.room.codec.settings_json(request.checked_settings), **start.settings}
+    place = str(folder / f"{number + 1:0{len(str(games))}}")
+    return request.replace(settings=settings, draws_starts=False, seed=seed, out=place)
 
 
 def _game_of(number: int, start: MatchStart, seed: int, result: MatchResult | Record, replay: Path) -> ManyGame:

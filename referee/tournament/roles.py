@@ -8,7 +8,6 @@ from example_bots import BOTS, middling
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.handins.entry import to_add
 from referee.isolation.choose import choose
-from referee.match.play import MatchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from referee.games.game import AnyGame, Seat, Settings
     from referee.isolation.bot import Bot
     from referee.isolation.level import Isolation
+    from referee.match.options import MatchOptions
     from referee.tournament.values import Team
     from referee.tournament.worker import Terms
 
@@ -31,14 +31,13 @@ def check_roles(teams: Iterable[Team], game: AnyGame, settings: Settings, terms:
     if game.pairing is None:
         return
     missing_roles: dict[str, tuple[Seat, str]] = {}
-    request = MatchRequest(game, settings, terms.options)
     by_name = {team.name: team for team in teams}
     for team in by_name.values():
         programs = set(team.players.values())
         if len(programs) > 1 or any(bot.name in programs for bot in BOTS):
             continue
         try:
-            refused = _refused(request, settings, team.name, programs.pop())
+            refused = _refused(game, terms.options, settings, team.name, programs.pop())
         except RefereeError:
             continue
         if refused:
@@ -73,13 +72,12 @@ class Role(NamedTuple):
     opponents: tuple[str, ...] = ()
 
 
-def role_of(request: MatchRequest, settings: Settings, programs: Mapping[str, str], seat: Seat | None) -> Role:
+def role_of(game: AnyGame, options: MatchOptions, settings: Settings, programs: Mapping[str, str], seat: Seat | None) -> Role:
     """Return the role in which the first two of these programs can be compared; the others are their opponents. ``seat`` is the one asked for.
 
     A bot plays a seat unless its name or its folder says otherwise, or it exits at that seat before it is ready. The UsageError says why
     there is no such role, or what is wrong with ``seat``. StartError if a program can't be built.
     """
-    game = request.game
     seats = game.seats(settings)
     if game.pairing is None:
         if seat is not None:
@@ -87,7 +85,7 @@ def role_of(request: MatchRequest, settings: Settings, programs: Mapping[str, st
         return Role(None)
     if seat is not None and seat not in seats:
         raise UsageError(f"--seat is {seat!r:.40}, but {game.info.name} has no such seat; there are {', '.join(seats)}.")
-    refused = {name: _refused(request, settings, name, program) for name, program in programs.items()}
+    refused = {name: _refused(game, options, settings, name, program) for name, program in programs.items()}
     why = tuple(_sentence(name, programs[name], seats, reasons) for name, reasons in refused.items() if reasons)
     a, b, *opponents = refused
     common = [
@@ -110,17 +108,15 @@ def role_of(request: MatchRequest, settings: Settings, programs: Mapping[str, st
     return Role(seat, why, (opponent,))
 
 
-def _refused(request: MatchRequest, settings: Settings, name: str, program: str) -> dict[Seat, str]:
+def _refused(game: AnyGame, options: MatchOptions, settings: Settings, name: str, program: str) -> dict[Seat, str]:
     """Return the seats that a bot doesn't play, each with the reason."""
     from referee.author.check import run
 
     def isolate(bot: Bot) -> Isolation:
-        return choose(request.options.isolation, request.options.limits, [bot])
+        return choose(options.isolation, options.limits, [bot])
 
     try:
-        return run.seats_refused(
-            run.CheckRequest(program, request.game, settings, request.game.seats(settings), isolate, request.options.time)
-        )
+        return run.seats_refused(run.CheckRequest(program, game, settings, game.seats(settings), isolate, options.time))
     except PlayerError as error:
         raise UsageError(f"{name} can't play: {error}") from None
 

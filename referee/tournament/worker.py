@@ -27,11 +27,10 @@ from referee.isolation.file_names import from_home, published
 from referee.isolation.launcher import Launcher
 from referee.match.match import Match
 from referee.match.options import MatchOptions
-from referee.match.play import reserve_replay
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.names import is_human, resolve
-from referee.replay.paths import SUFFIX
+from referee.replay.paths import SUFFIX, reserve
 from referee.tournament.values import Record
 
 if TYPE_CHECKING:
@@ -130,7 +129,7 @@ class Worker:
         replay = replay_path(self._folder, task.key)
         players = {seat: self._player(bot, task.seats[seat], task.blamed) for seat, bot in bots.items()}
         isolation, start = self._proved(bots), Start.of(self._game, settings, task.seed)
-        reserve_replay(str(replay), tuple(task.seats.values()), tuple(players), force=True)
+        reserve(replay, (), tuple(players), force=True)
         match = MatchSpec(self._game, settings, players, start, self._terms.options, replay)
         result = Match(match, isolation=isolation, launcher=self._launcher).run()
         return Completed(self._record(task, result, time.monotonic() - begun))

@@ -15,8 +15,7 @@ from referee.cli.main import app
 from referee.errors import UsageError
 from referee.games.description import settings_table
 from referee.games.game import SettingsError
-from referee.match import request
-from referee.match.request import MatchFlags
+from referee.match.request import MatchRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -102,7 +101,7 @@ SET = [
 
 @pytest.mark.parametrize(("game", "pair", "value"), SET, ids=[pair for _, pair, _ in SET])
 def test_set_takes_a_value_as_the_flag_does(game: str, pair: str, value: object) -> None:
-    settings = request.build(MatchFlags(game=game, set=[pair])).settings
+    settings = MatchRequest(game=game, set=[pair]).checked_settings
     assert games.get(game).codec.settings_json(settings)[pair.partition("=")[0].strip()] == value
 
 
@@ -117,7 +116,7 @@ def test_set_takes_a_value_as_the_flag_does(game: str, pair: str, value: object)
 )
 def test_set_names_a_wrong_value(pair: str, sentence: str) -> None:
     with pytest.raises((UsageError, SettingsError), match=re.escape(sentence)):
-        request.build(MatchFlags(set=[pair]))
+        MatchRequest(set=[pair]).checked()
 
 
 def test_a_flag_of_another_game_is_refused_with_the_good_ones(referee: Cli) -> None:

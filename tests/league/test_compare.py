@@ -17,14 +17,12 @@ import pytest
 from leagues import IDLE, PretendPool, first_interrupted, record, write_league
 
 import referee
-from referee import games
 from referee.errors import PlayerError, StartError, UsageError
 from referee.games.game import SettingsError
 from referee.league import compare
 from referee.league.compare import BotComparison, SequentialTest
 from referee.league.comparison_store import open_comparison, stored_seed
-from referee.match.options import MatchOptions
-from referee.match.play import MatchRequest
+from referee.match.request import MatchRequest
 from referee.tournament.worker import Completed, Report
 from sdk import HunterBot
 
@@ -44,8 +42,7 @@ PLAYERS = {"evasion": ("straight", "boxer", "still"), "rectangle": ("looper", "i
 
 def request(game: str = "evasion", **settings: Any) -> MatchRequest:
     """A request with a seed."""
-    found = games.get(game)
-    return MatchRequest(found, found.codec.settings(None, settings), MatchOptions(isolation="none"), seed=7)
+    return MatchRequest(game=game, settings=settings, run={"isolation": "none"}, seed=7)
 
 
 def hunts(strong: str, *, every: int = 1) -> Callable[[MatchTask], Report]:

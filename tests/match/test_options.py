@@ -15,6 +15,7 @@ from referee.isolation.limits import Limits
 from referee.league.config import LeagueFile
 from referee.match import settings_file
 from referee.match.options import Declared, MatchOptions, RunOptions, TimeControl, checked, declared
+from referee.match.request import MatchRequest
 from referee.match.settings_file import MatchFile
 
 if TYPE_CHECKING:
@@ -56,9 +57,9 @@ def test_the_help_has_every_flag_with_its_default(referee: Cli) -> None:
 def test_a_match_file_has_every_option(each: Declared) -> None:
     section, _, key = each.key.partition(".")
     assert key in settings_file.keys(MatchFile, [section])
-    given = MatchFile.model_validate({section: {key: each.field.default}}).options()
-    assert checked(given, str) == MatchOptions()
-    assert given.get(each.section, given)[each.name] == each.field.default
+    table = getattr(MatchFile.model_validate({section: {key: each.field.default}}), section).given
+    assert table == {key: each.field.default}
+    assert MatchRequest.model_validate({section: table}).options == MatchOptions()
 
 
 def test_leagues_and_rubrics_have_the_same_options() -> None:

@@ -12,8 +12,7 @@ from referee.games.game import MalformedMove, SettingsError
 from referee.games.maze import variants
 from referee.games.maze.layouts import STANDARD, Layout
 from referee.games.maze.state import Go, State
-from referee.match import request
-from referee.match.request import MatchFlags
+from referee.match.request import MatchRequest
 from referee.replay.reader import verify
 
 
@@ -173,7 +172,7 @@ def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
 
 def test_settings_by_their_options() -> None:
     def exit_start(**flags: object) -> bool:
-        return bool(request.build(MatchFlags.model_validate({"game": "maze", **flags})).settings.exit_start)
+        return bool(MatchRequest.model_validate({"game": "maze", **flags}).checked_settings.exit_start)
 
     assert not exit_start()
     assert exit_start(parity="any")
