@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.games.capabilities import Analysis
-    from referee.games.game import Game, Json, Seat
+    from referee.games.game import Game, Json, Notice, Seat
     from referee.replay.events import PlayersFaulted
 
 #: Every 200th position is kept; positions between are recomputed.
@@ -232,9 +232,22 @@ class ReplayIndex:
         at = turn - turn % _EVERY
         state = self._states[at // _EVERY]
         for step in range(at, turn):
-            before = self._faulted[step][1] if step in self._faulted else state
-            state, _ = self.game.step(before, self._moves[step])
+            state, _ = self._stepped(state, step)
         return state
+
+    def _stepped(self, state: object, turn: int) -> tuple[object, tuple[Notice, ...]]:
+        """A position one step on, by the moves that were made there."""
+        assert self.game is not None
+        if turn in self._faulted:
+            state = self._faulted[turn][1]
+        return self.game.step(state, self._moves[turn])
+
+    def told(self, turn: int) -> list[str]:
+        """Return the texts of a step's notices for spectators."""
+        state = self.state_at(turn)
+        if self.game is None or state is None or turn >= self.steps:
+            return []
+        return [notice.text for notice in self._stepped(state, turn)[1] if notice.seat is None and not notice.is_minor]
 
     def question(self, turn: int, seat: Seat) -> dict[str, Json]:
         """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` that says why there is none."""
