@@ -161,6 +161,12 @@ class Database:
         except DBAPIError as error:
             kind = ConnectionLost if error.connection_invalidated else DiskFull if is_full(error, self.where) else StoreError
             raise kind(f"The store {quoted(self.where)} can't be {done}: {reason(error, self.where)}.") from None
+
+    @contextlib.contextmanager
+    def _rows(self) -> Iterator[None]:
+        """Raise what goes wrong with the contents of rows as StoreError."""
+        try:
+            yield
         except WRONG as error:
             raise StoreError(
                 f"The store {quoted(self.where)} is damaged: one of its rows can't be read ({quoted(error)}). Restore the file from a copy."
@@ -168,7 +174,7 @@ class Database:
 
     def all(self, query: Select[Any], read: Callable[[Row[Any]], _Read]) -> list[_Read]:
         """Return what ``read`` makes of the rows that a query finds. Raises StoreError also where it finds a row damaged."""
-        with self.read() as connection, self._errors("read"):
+        with self.read() as connection, self._errors("read"), self._rows():
             return [read(row) for row in connection.execute(query).all()]
 
     def batches(self, query: Select[Any], read: Callable[[Row[Any]], _Read], most: int = _ROWS) -> Iterator[list[_Read]]:
@@ -179,7 +185,9 @@ class Database:
         with self._errors("read"), self._connected() as connection:
             result = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
             while rows := result.fetchmany(most):
-                yield [read(row) for row in rows]
+                with self._rows():
+                    values = [read(row) for row in rows]
+                yield values
 
     def put_new(self, rows_by_table: Mapping[Table, Sequence[Mapping[str, Json]]]) -> None:
         """Store rows of some tables in one transaction. Those that are there already stay as they are."""

@@ -1,4 +1,4 @@
-"""The values of a league: teams, duels, matches and their results. All of them are plain data."""
+"""The values of many matches: who plays, tasks and their records. All of them are plain data."""
 
 from __future__ import annotations
 
@@ -77,6 +77,20 @@ class PairedComparison(NamedTuple):
     start: int = 0
 
 
+class Task(NamedTuple):
+    """A match to play. ``key`` is a hash of all that decides its result: a task with a record isn't played again.
+
+    ``seats`` has the entry of each seat. It is the fault of those whose names are in ``blamed`` if the match ends in a way for which else
+    nobody can be blamed.
+    """
+
+    key: str
+    seats: Mapping[Seat, Entry]
+    settings: Mapping[str, Json]
+    seed: int
+    blamed: tuple[str, ...] = ()
+
+
 class MatchTask(NamedTuple):
     """One match to play.
 
@@ -127,3 +141,8 @@ class Record(NamedTuple):
     void: str = ""
     cause: str = ""
     hit: tuple[str, ...] = ()
+
+    @property
+    def is_startable(self) -> bool:
+        """False if a player has no program that can be started: no other match of it would begin either."""
+        return self.started or bool(self.replay)

@@ -1,0 +1,234 @@
+"""The core of many matches: a plan asks for tasks, a pool plays them, a store keeps the records, and ``play`` joins the three.
+
+Theory of operation. A plan asks for groups of tasks, for instance both games of a duel. They are played in any order, but the plan gets their
+records in the order in which it has asked for the groups. If a record is a function of its task, the n-th call of ``next`` therefore has the
+same arguments with one worker or eight, after a kill, and in a reader that plays nothing: a plan is a sequential program.
+
+The key of a task is a hash of all that decides its result, and a task that has a record isn't played. So to begin, to go on after a kill or
+after a change, to verify and to show standings are one thing: a new plan asks from the start, and the store answers what it knows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter, deque
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from referee.errors import RefereeError
+from referee.tournament.values import Record, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+
+    Listener = Callable[[Sequence["Ended"], Collection[Task]], None]
+
+#: The number of void attempts after which a task is given up: the last void is its record.
+MOST_VOIDS = 3
+#: The most seconds between two looks at the pool.
+_TICK = 0.5
+#: So many groups are delivered in one transaction, so that a long past doesn't keep other processes from writing.
+_MOST_GROUPS = 1_000
+#: Why the record of a task is void that the plan no longer wants.
+NOT_WANTED = "not wanted"
+
+
+class PlayStopped(RefereeError):
+    """No match can be played at present, for example because the disk is full. All records so far are stored."""
+
+    exit_code = 4
+
+
+class Plan(Protocol):
+    """What is played. It is a function of the records so far: it looks at no clock, and draws lots only from its secret.
+
+    A plan that keeps tables of its own in the store writes them in ``next``: each call is a part of the transaction in which the tasks that
+    it returns are stored. If play fails with an exception, the plan is used up: another one goes on.
+    """
+
+    def next(self, records: Sequence[Record]) -> Sequence[Sequence[Task]]:
+        """Take the records of the first open group, empty at the beginning; return the groups that follow now.
+
+        An empty answer means "nothing now" while groups are open, else the end. No key is asked for twice.
+        """
+
+    def wants(self, task: Task) -> bool:
+        """False once a task's result would change nothing, and from then on: it isn't begun, or its record isn't waited for, and is void."""
+
+
+class Store(Protocol):
+    """Keeps tasks and records. All attempts at a task are kept; one of them at most counts."""
+
+    def step(self) -> contextlib.AbstractContextManager[object]:
+        """Begin a transaction: all of it is stored or nothing."""
+
+    def put(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
+        """Store tasks; return the records that there are already, by key."""
+
+    def lookup(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
+        """Return the records that there are, by key, and store nothing."""
+
+    def add(self, record: Record, *, counts: bool) -> None:
+        """Store an attempt. It ``counts`` as the task's record unless there is one already."""
+
+
+class NoStore:
+    """Keeps nothing: for plans that end with their process. Implements ``Store``."""
+
+    def step(self) -> contextlib.AbstractContextManager[object]:
+        """There is no transaction."""
+        return contextlib.nullcontext()
+
+    def put(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
+        """No task has a record yet."""
+        return {}
+
+    lookup = put
+
+    def add(self, record: Record, *, counts: bool) -> None:
+        """The plan gets the record, and nobody else."""
+
+
+class Pool(Protocol):
+    """Plays tasks. An attempt whose worker is lost comes back void, or not at all if its match is played elsewhere again."""
+
+    @property
+    def has_workers(self) -> bool:
+        """False while nobody can play: the tasks wait."""
+
+    @property
+    def room(self) -> int:
+        """How many more tasks it takes now."""
+
+    def submit(self, task: Task) -> None:
+        """Take a task; call this only while there is room."""
+
+    def wait(self, seconds: float) -> Sequence[Record]:
+        """Wait until an attempt has ended, at most so long; return the records of those that have.
+
+        A task may have a second record, if its worker was thought to be lost. PlayStopped if no match can be played at present.
+        """
+
+    def cancel(self, key: str) -> None:
+        """Nobody waits for this task any more. Its record may come all the same."""
+
+
+class Turns:
+    """Gives a plan its records in turn, whoever played what when. ``look`` stores tasks, or not, and returns the records that there are."""
+
+    def __init__(self, plan: Plan, look: Callable[[Sequence[Task]], Mapping[str, Record]]) -> None:
+        self._plan = plan
+        self._look = look
+        self._is_begun = False
+        self._open: set[str] = set()
+        #: The records that came before their turn, by key.
+        self.records: dict[str, Record] = {}
+        #: The open groups, in the order in which they were asked for.
+        self.order: deque[Sequence[Task]] = deque()
+        #: The tasks without a record that aren't being played.
+        self.missing: deque[Task] = deque()
+
+    def deliver(self, most: int = _MOST_GROUPS) -> bool:
+        """Begin, then hand over whose turn it is, as far as there is no gap and at most so many groups. True if there may be more of them."""
+        if not self._is_begun:
+            self._is_begun = True
+            self._ask(())
+        for _ in range(most):
+            if not self.order or not all(map(self._is_over, self.order[0])):
+                return False
+            group = self.order.popleft()
+            self._open.difference_update(task.key for task in group)
+            self._ask([self.records.pop(task.key) for task in group])
+        return True
+
+    def _is_over(self, task: Task) -> bool:
+        if not self._plan.wants(task):
+            self.records[task.key] = Record(task.key, void=NOT_WANTED)
+        return task.key in self.records
+
+    def _ask(self, records: Sequence[Record]) -> None:
+        groups = self._plan.next(records)
+        tasks = [task for group in groups for task in group]
+        if not tasks:
+            return
+        before = len(self._open)
+        self._open.update(task.key for task in tasks)
+        if len(self._open) < before + len(tasks):
+            raise RuntimeError("a plan has asked for a task that is open")
+        self.order += groups
+        self.records.update(self._look(tasks))
+        self.missing += (task for task in tasks if task.key not in self.records)
+
+
+class Ended(NamedTuple):
+    """A task and the record of an attempt at it."""
+
+    task: Task
+    record: Record
+
+
+class Step(NamedTuple):
+    """A moment of play: the attempts that were stored since the last one, and the tasks that are being played."""
+
+    ended: Sequence[Ended]
+    running: Collection[Task]
+
+
+def play(plan: Plan, store: Store, pool: Pool, listener: Listener = lambda *_: None) -> None:
+    """Play what a plan asks for until nothing is open. After a kill at any moment, the same call with a new plan goes on.
+
+    ``listener`` is called about twice a second, after what it is told is stored: with the attempts that have ended, void ones too, and with
+    the tasks that are being played.
+    """
+    for step in playing(plan, store, pool):
+        listener(step.ended, step.running)
+
+
+def playing(plan: Plan, store: Store, pool: Pool) -> Generator[Step, None, None]:
+    """Play as ``play`` does, and yield each moment instead."""
+    turns, running, voids = Turns(plan, store.put), dict[str, Task](), Counter[str]()
+    _deliver(turns, store)
+    _give_out(plan, turns, pool, running)
+    yield Step((), running.values())
+    while turns.order:
+        attempts = [(record, running.pop(record.key, None)) for record in pool.wait(_TICK)]
+        # A free slot goes on before anything is stored.
+        _give_out(plan, turns, pool, running)
+        with store.step():
+            for record, task in attempts:
+                voids.update([record.key] * bool(record.void))
+                is_over = not record.void or (task is not None and voids[record.key] >= MOST_VOIDS)
+                store.add(record, counts=is_over)
+                if task is not None and is_over:
+                    turns.records[task.key] = record
+                elif task is not None:
+                    turns.missing.appendleft(task)
+        _deliver(turns, store)
+        _give_out(plan, turns, pool, running)
+        yield Step([Ended(task, record) for record, task in attempts if task is not None], running.values())
+
+
+def _deliver(turns: Turns, store: Store) -> None:
+    is_more = True
+    while is_more:
+        with store.step():
+            is_more = turns.deliver()
+
+
+def _give_out(plan: Plan, turns: Turns, pool: Pool, running: dict[str, Task]) -> None:
+    """Give a task to every free slot, and end what nobody wants any more."""
+    for key in [key for key, task in running.items() if not plan.wants(task)]:
+        del running[key]
+        pool.cancel(key)
+    while turns.missing and pool.room > 0:
+        task = turns.missing.popleft()
+        if plan.wants(task):
+            running[task.key] = task
+            pool.submit(task)
+
+
+def settle(plan: Plan, store: Store) -> Turns:
+    """Give a plan every record that there is; play and store nothing: for standings, marks and reports. Return what is still open."""
+    turns = Turns(plan, store.lookup)
+    while turns.deliver():
+        pass
+    return turns

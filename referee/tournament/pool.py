@@ -1,0 +1,92 @@
+"""Workers as a pool of tasks: reports of workers become records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from referee.errors import BUSY
+from referee.isolation.machine import SHORTAGES
+from referee.tournament.plan import PlayStopped
+from referee.tournament.values import MatchTask, Record
+from referee.tournament.worker import Completed, NotStarted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from referee.tournament import local
+    from referee.tournament.values import Task
+    from referee.tournament.worker import Report, Void
+
+#: Play stops after this number of matches in a row, each with other bots, in which the machine failed.
+_MOST_FAILURES = 3
+
+
+class MachineFailed(PlayStopped):
+    """Matches are void because this machine can't give bots what they are promised. The text is a sentence for the staff."""
+
+
+class WorkerPool:
+    """Plays tasks on workers of this machine or of a cluster. Implements ``plan.Pool``.
+
+    What makes every match impossible, such as a full disk, is no attempt: it stops play once what has ended before is stored.
+    """
+
+    def __init__(self, workers: local.Pool) -> None:
+        self._workers = workers
+        self._stop: PlayStopped | None = None
+        #: The names that the machine's failures have hit since the last match that was played.
+        self._hit: set[frozenset[str]] = set()
+
+    @property
+    def has_workers(self) -> bool:
+        """False while nobody can play: the tasks wait."""
+        return self._workers.has_workers
+
+    @property
+    def room(self) -> int:
+        """How many more tasks it takes now."""
+        return 0 if self._stop is not None else self._workers.room
+
+    def submit(self, task: Task) -> None:
+        """Take a task."""
+        names = {seat: entry.name for seat, entry in task.seats.items()}
+        self._workers.submit(MatchTask(task.key, 0, 0, names, task.settings, task.seed, task.blamed))
+
+    def wait(self, seconds: float) -> Sequence[Record]:
+        """Wait until an attempt has ended. PlayStopped if no match can be played at present."""
+        self._check()
+        attempts = [self._record(task, report) for task, report in self._workers.wait(seconds)]
+        records = [record for record in attempts if record is not None]
+        if not records:
+            self._check()
+        return records
+
+    def _check(self) -> None:
+        if self._stop is not None:
+            raise self._stop
+
+    def cancel(self, key: str) -> None:
+        """Nothing to do: the match goes on, and its worker is free after it."""
+
+    def _record(self, task: MatchTask, report: Report) -> Record | None:
+        """Return the record of an attempt; None for what is no attempt."""
+        if isinstance(report, Completed):
+            self._hit.clear()
+            return report.record
+        if isinstance(report, NotStarted):
+            faults = {seat: report.text for seat, name in task.seats.items() if name == report.team}
+            return Record(task.key, text=report.text, faults=faults, started=False)
+        if report.is_fatal:
+            self._stop = PlayStopped(report.text)
+            return None
+        if report.reason in (*SHORTAGES, BUSY):
+            self._note_failure(report)
+        return Record(task.key, host=report.host, void=report.text, cause=report.reason, hit=report.teams)
+
+    def _note_failure(self, void: Void) -> None:
+        """Note whom a failure of the machine hit. Several in a row, each with other bots, stop play."""
+        self._hit.add(frozenset(void.teams))
+        if len(self._hit) >= _MOST_FAILURES:
+            self._stop = MachineFailed(
+                f"Play is stopped, since this machine failed in {len(self._hit)} matches in a row with different bots: {void.text}"
+            )

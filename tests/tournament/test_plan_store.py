@@ -1,0 +1,146 @@
+"""The store of a plan, in both kinds of databases: what is refused, tables of a plan's own, and transactions."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import TYPE_CHECKING
+
+import pytest
+from databases import Postgres
+from pydantic import BaseModel
+
+from referee.errors import UsageError
+from referee.handins.values import Entry
+from referee.tournament.store import Store, file_name
+from referee.tournament.transactions import StoreError
+from referee.tournament.values import Record, Task
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    """A PostgreSQL server."""
+    running = Postgres()
+    yield running
+    running.close()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store in each kind of database."""
+    url = request.getfixturevalue("server").new() if request.param == "postgres" else None
+    with Store.open("league", tmp_path, url, create=True) as opened:
+        yield opened
+
+
+class Version(BaseModel, frozen=True):
+    """A row with columns of all kinds."""
+
+    number: int
+    team: str
+    rating: float | None = None
+    is_active: bool = False
+    files: dict[str, str] = {}
+    seats: tuple[str, ...] = ()
+
+
+TASK = Task("k1", {"hunter": Entry("a", {}, "1"), "prey": Entry("b", {}, "2")}, {"size": [300, 300]}, 1 << 40, ("a",))
+RECORD = Record(
+    "k1", "hunter", "caught", scores={"hunter": 7.0}, steps=7, seconds={"hunter": 0.5}, wall_seconds=1.5, host="here", position="p"
+)
+
+
+def test_tasks_and_records_are_read_as_they_were_stored(store: Store) -> None:
+    assert store.put([TASK]) == {}
+    assert store.lookup([TASK]) == {}
+    void = Record("k1", void="lost \0", cause="busy", hit=("a", "b"))
+    store.add(void, counts=False)
+    store.add(RECORD, counts=True)
+    assert store.put([TASK]) == store.lookup([TASK]) == {"k1": RECORD}
+    assert [*store.done()] == [(TASK, RECORD)]
+    assert [*store.done(after=1)] == []
+    assert store.others() == [void._replace(void=r"lost \x00")]
+    assert store.counts() == (1, 1, 1)
+    assert len(store.last_times(10)) == 1
+
+
+def test_a_table_has_the_rows_of_a_model(store: Store) -> None:
+    versions = store.table(Version, "versions", [["team"]])
+    first = Version(number=2, team="ada", rating=1.5, files={"a.py": "\ud800"}, seats=("hunter",))
+    second, third = Version(number=1, team="bob\n", is_active=True), Version(number=3, team="ada")
+    versions.put(first, second, third)
+    versions.put()
+    # A table is there only once.
+    versions = store.table(Version, "versions", [["team"]])
+    assert versions.all() == [second, first, third]
+    assert versions.all(team="ada", rating=None) == [third]
+    assert versions.all(is_active=True) == [second]
+    assert [*versions.after(1, team="ada")] == [first, third]
+    assert (versions.get(3), versions.get(4), versions.count(), versions.count(team="ada")) == (third, None, 3, 2)
+    versions.put(third.model_copy(update={"rating": 2.0}))
+    assert versions.all(rating=2.0) == [Version(number=3, team="ada", rating=2.0)]
+    versions.remove(team="ada")
+    assert versions.all() == [second]
+
+
+def test_a_step_is_stored_as_a_whole_or_not_at_all(store: Store) -> None:
+    versions = store.table(Version, "versions")
+
+    class _Killed(Exception):
+        pass
+
+    with pytest.raises(_Killed), store.step():
+        store.put([TASK])
+        store.add(RECORD, counts=True)
+        versions.put(Version(number=1, team="ada"))
+        assert versions.count() == 1
+        raise _Killed
+    assert (store.counts(), versions.all()) == ((0, 0, 0), [])
+    with store.step():
+        store.put([TASK])
+        versions.put(Version(number=1, team="ada"))
+    assert (store.counts().tasks, versions.count()) == (1, 1)
+
+
+def test_an_error_of_a_plan_is_no_damage_of_its_store(store: Store) -> None:
+    with pytest.raises(KeyError), store.step():
+        raise KeyError("missing")
+
+
+def test_other_folders_are_refused_in_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"is not the folder of an arena: it has no arena\.sqlite"):
+        Store.open("arena", tmp_path)
+    Store.open("league", tmp_path, create=True).close()
+    Store.open("league", tmp_path).close()
+    (tmp_path / file_name("league")).rename(tmp_path / file_name("grading"))
+    with pytest.raises(UsageError, match="is the store of a league, not of a grading"):
+        Store.open("grading", tmp_path)
+    for name, table, expected in (
+        ("earlier", "facts (name text)", "was written by an earlier version of the referee"),
+        ("foreign", "friends (name text)", "is the database of something else"),
+        ("newer", "about (name text, value text)", "was written by another version of the referee"),
+    ):
+        with sqlite3.connect(tmp_path / file_name(name)) as connection:
+            connection.execute(f"create table {table}")
+        with pytest.raises(UsageError, match=expected):
+            Store.open(name, tmp_path)
+
+
+def test_a_damaged_row_is_one_sentence(tmp_path: Path) -> None:
+    with Store.open("league", tmp_path, create=True) as store:
+        store.put([TASK])
+        store.add(RECORD, counts=True)
+        with sqlite3.connect(tmp_path / file_name("league")) as connection:
+            connection.execute("update records set result = '{'")
+        with pytest.raises(StoreError, match="is damaged"):
+            store.lookup([TASK])
+
+
+def test_a_store_is_claimed_by_one_process(tmp_path: Path) -> None:
+    with Store.open("league", tmp_path, create=True) as store, Store.open("league", tmp_path) as other:
+        with store.claim(), pytest.raises(UsageError, match="Another process"):
+            other.claim()
+        other.claim().release()
