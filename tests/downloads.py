@@ -1,4 +1,4 @@
-"""Downloads of a class as files and folders, each submission with a bot that plays."""
+"""Downloads of a class as files and folders, each hand-in with a bot that plays."""
 
 from __future__ import annotations
 

@@ -117,7 +117,7 @@ points = 8
 need = {{ survive = 3 }}
 when = "after_due"
 """
-#: A rubric of two matches for each submission, worth 20 points if it makes no fault.
+#: A rubric of two matches for each hand-in, worth 20 points if it makes no fault.
 HUNTS = f"""{HOMEWORK}[[tests]]
 name = "hunts"
 seat = "hunter"

@@ -63,11 +63,11 @@ def played(folder: Path) -> Grades:
     teams |= {f"{name} (opponent)": _team(f"{name} (opponent)", name) for name in ("still", "straight", "random")}
     with contextlib.closing(Worker(Terms("evasion", "classic", RUBRIC.options), teams, private / "replays")) as worker:
         for name in PLAYERS:
-            submission = HandIn(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",), run=1)
+            hand_in = HandIn(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",), run=1)
             marks = tuple(RubricMark(test, tuple(_trial(worker, test, start, name) for start in range(test.starts))) for test in TESTS)
             faults = [trial.text for mark in marks for trial in mark.trials if trial.is_fault]
             status = values.FAULTY if faults else OK
-            students.append(StudentMarks(submission, status, faults[-1] if faults else "", marks))
+            students.append(StudentMarks(hand_in, status, faults[-1] if faults else "", marks))
     missing = HandIn(HOSTILE, "", status=MISSING, reason="Nothing was submitted.", full_name=HOSTILE)
     refused = HandIn("dave", HOSTILE, private / "submissions" / "dave", status=REFUSED, reason=f"No program: {HOSTILE}")
     students += [StudentMarks(each, each.status, each.reason, tuple(RubricMark(test, ()) for test in TESTS)) for each in (missing, refused)]
@@ -80,8 +80,8 @@ def copied(grades: Grades, folder: Path) -> Grades:
     private = folder / "private"
     students = []
     for student in grades.students:
-        own = student.submission.folder
-        students.append(student._replace(submission=student.submission._replace(folder=own and private / "submissions" / own.name)))
+        own = student.hand_in.folder
+        students.append(student._replace(hand_in=student.hand_in._replace(folder=own and private / "submissions" / own.name)))
     return grades._replace(folder=folder, replays=private, students=tuple(students))
 
 
@@ -150,7 +150,7 @@ def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:
                     )
                 )
             marks.append(RubricMark(test, tuple(trials)))
-        submission = HandIn(name, f"{name}_87123_bot.zip", None, full_name=f"Given{number} Family{number}")
-        students.append(StudentMarks(submission, model.status, model.reason, tuple(marks)))
+        hand_in = HandIn(name, f"{name}_87123_bot.zip", None, full_name=f"Given{number} Family{number}")
+        students.append(StudentMarks(hand_in, model.status, model.reason, tuple(marks)))
     others = [each._replace(tests=tuple(RubricMark(test, ()) for test in tests)) for each in grades.students[2:]]
     return grades._replace(rubric=RUBRIC._replace(tests=tests), students=(*students, *others))

@@ -51,7 +51,7 @@ You hold a competition:
   referee league run teams            play a league of the programs in teams
   referee league report FOLDER        write a page with standings and replays
 
-You grade submissions:
+You grade hand-ins:
   referee grade init                  write a rubric for each game
   referee grade run submissions --rubric rubric-evasion.toml
 

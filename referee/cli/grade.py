@@ -1,4 +1,4 @@
-"""grade run and grade rerun: mark a folder of submissions by a rubric, and play the matches of one student again."""
+"""grade run and grade rerun: mark a folder of hand-ins by a rubric, and play the matches of one student again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 #: The rubric of a command without one.
 RUBRIC = "rubric.toml"
 
-grade = group("grade", "Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated.")
+grade = group("grade", "Mark hand-ins by a rubric: every test is played in the sandbox, and the marks can be repeated.")
 app.add_typer(grade, rich_help_panel=GRADERS)
 
 RubricIsolation = Annotated[
@@ -41,18 +41,18 @@ AfterDue = Annotated[bool, typer.Option("--after-due", help='The due date has pa
 
 
 class MarksIncomplete(RefereeError):
-    """Some matches could not be played, through no fault of the submissions."""
+    """Some matches could not be played, through no fault of the hand-ins."""
 
     exit_code = 4
 
 
-class SubmissionOptions(CommandModel):
-    """How the folder of submissions is read. None of these goes without such a folder."""
+class HandInOptions(CommandModel):
+    """How the folder of hand-ins is read. None of these goes without such a folder."""
 
     rubric: Annotated[Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric.  (default: rubric.toml)")] = None
     isolation: RubricIsolation = None
     roster: Annotated[
-        Path | None, typer.Option("--roster", metavar="FILE", help="A CSV file of all students; those without a submission get a row.")
+        Path | None, typer.Option("--roster", metavar="FILE", help="A CSV file of all students; those without a hand-in get a row.")
     ] = None
     layout: Annotated[
         str | None,
@@ -62,17 +62,17 @@ class SubmissionOptions(CommandModel):
             help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle or plain.  (default: auto)",
         ),
     ] = None
-    only: Annotated[
-        str | None, typer.Option("--only", metavar="STUDENT", help="Look at the submission of one student, and mark it anew.")
-    ] = None
+    only: Annotated[str | None, typer.Option("--only", metavar="STUDENT", help="Look at the hand-in of one student, and mark it anew.")] = (
+        None
+    )
     missing_is_zero: Annotated[
-        bool, typer.Option("--missing-is-zero", help="Students without a submission in SUBMISSIONS lose the marks that they have.")
+        bool, typer.Option("--missing-is-zero", help="Students without a hand-in in SUBMISSIONS lose the marks that they have.")
     ] = False
 
-    def check(self, submissions: Path | None) -> None:
-        """Raise UsageError for an option that needs a folder of submissions, or that could take marks away by mistake."""
+    def check(self, hand_ins: Path | None) -> None:
+        """Raise UsageError for an option that needs a folder of hand-ins, or that could take marks away by mistake."""
         option = next((name for name, value in self if value not in (None, False)), None)
-        if submissions is None and option is not None:
+        if hand_ins is None and option is not None:
             raise UsageError(
                 f"Without SUBMISSIONS, the grading in --out continues as it was begun, so there is no --{option.replace('_', '-')}; leave it out."
             )
@@ -110,7 +110,7 @@ def run(
             help="A folder of files, folders and archives, or a bulk download of Gradescope, Canvas or Moodle.  (default: what --out was begun with)",
         ),
     ] = None,
-    reading: SubmissionOptions,
+    reading: HandInOptions,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -123,7 +123,7 @@ def run(
     force: Force = False,
     series: SeriesOptions,
 ) -> None:
-    """Mark submissions by a rubric: every test is played in the sandbox, and the marks can be repeated.
+    """Mark hand-ins by a rubric: every test is played in the sandbox, and the marks can be repeated.
 
     After an interruption, run the same command again: it keeps all marks and continues.
     """
@@ -170,7 +170,7 @@ def _check_outputs(folder: Path, inputs: list[Path], gradebook: Path | None, *, 
 
     is_ours = is_begun(folder) or force
     for path in _outputs(folder):
-        # The folder of the marks may be in that of the submissions, where it is no submission.
+        # The folder of the marks may be in that of the hand-ins, where it is no hand-in.
         check_output(path, no_mark, [each for each in inputs if path.is_dir() or each.is_file()], force=is_ours)
     if gradebook is not None:
         # A begun grading can have any file beside the marks.
@@ -228,7 +228,7 @@ class Play:
             opened.note_level(level)
             if level in (LIMITS, NONE) and not self._is_check:
                 say(
-                    f"warning: at isolation {level}, bots run as the user who grades: they can read the seed and other submissions, and "
+                    f"warning: at isolation {level}, bots run as the user who grades: they can read the seed and other hand-ins, and "
                     "change marks. Grade programs that nobody has read with strict."
                 )
 
@@ -263,7 +263,7 @@ def _finish(grades: Grades, done: list[str], marks: MarksOptions, *, as_json: bo
     count = sum(not student.is_complete for student in grades.students)
     text = (
         f"The marks of {counted(count, 'student')} are not complete: matches could not be played, through no fault of the "
-        f"{'submission' if count == 1 else 'submissions'}. Play them again: {again(grades.folder)}"
+        f"{'hand-in' if count == 1 else 'hand-ins'}. Play them again: {again(grades.folder)}"
     )
     if as_json:
         # The marks are the one object on stdout.

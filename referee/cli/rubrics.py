@@ -51,7 +51,7 @@ def gradescope(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The zip to write.  (default: autograder.zip)")] = None,
     is_in_container: Annotated[
         bool,
-        typer.Option("--in-container", help="Grade the submission in an autograder's container, and write its results.json: no zip."),
+        typer.Option("--in-container", help="Grade the hand-in in an autograder's container, and write its results.json: no zip."),
     ] = False,
     autograder: Annotated[
         Path | None, typer.Option("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})")
@@ -65,7 +65,7 @@ def gradescope(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Make the zip of an autograder for Gradescope, which grades each submission in a container of its own."""
+    """Make the zip of an autograder for Gradescope, which grades each hand-in in a container of its own."""
     need_league("grade")
     from referee.grading import autograder as zips
     from referee.grading import container
@@ -159,4 +159,4 @@ def _check(rubric: Rubric, play: Play, *, as_json: bool) -> None:
 
 def _example_marks(grades: Grades, at: int) -> list[str]:
 
-    return [f"{student.submission.student} {number(student.tests[at].points)}" for student in grades.students]
+    return [f"{student.hand_in.student} {number(student.tests[at].points)}" for student in grades.students]

@@ -1,1 +1,1 @@
-"""Grading: gives marks to a folder of submissions."""
+"""Grading: gives marks to a folder of hand-ins."""

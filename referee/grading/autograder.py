@@ -76,14 +76,14 @@ chmod 0700 "$here"
 """
 
 _RUN = r"""#!/usr/bin/env bash
-# Gradescope runs this for every submission, as root, in a new container.
+# Gradescope runs this for every hand-in, as root, in a new container.
 begun=$SECONDS
 umask 077
 home="${AUTOGRADER:-/autograder}"
 prefix="${REFEREE_PREFIX:-/opt/referee}"
 results="$home/results/results.json"
 
-# Bots run as other users. What is closed here is out of their reach: the rubric, the submission, the results.
+# Bots run as other users. What is closed here is out of their reach: the rubric, the hand-in, the results.
 mkdir -p "$home/results" "$home/bots"
 chmod 0711 "$home"
 chmod 0700 "$home/source" "$home/results"

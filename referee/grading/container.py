@@ -1,4 +1,4 @@
-"""Grades one submission in the container of an autograder: results from the first moment, and a deadline.
+"""Grades one hand-in in the container of an autograder: results from the first moment, and a deadline.
 
 The referee alone writes the results. It writes them again after every match, when no bot is running, and once more at the end.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from referee.tournament.values import MatchTask, Record
 
 #: Places in Gradescope's container, from its folder /autograder on.
-SUBMISSION, RESULTS, METADATA, GRADING = "submission", "results/results.json", "submission_metadata.json", "grading"
+HAND_IN, RESULTS, METADATA, GRADING = "submission", "results/results.json", "submission_metadata.json", "grading"
 
 
 class Graded(NamedTuple):
@@ -47,7 +47,7 @@ def run(
     runs_per_day: int | None = None,
     report: Callable[[str], None] = print,
 ) -> Graded:
-    """Grade the submission in Gradescope's folder ``home``, and write the results there.
+    """Grade the hand-in in Gradescope's folder ``home``, and write the results there.
 
     No match is begun after the deadline. At most ``runs_per_day`` runs within 24 hours are graded. ``report`` gets sentences for the
     instructor; nothing in them is shown to students. RefereeError if nothing could be graded; the results say so, too.
@@ -71,7 +71,7 @@ def run(
         with open_grading(home / GRADING, rubric._replace(options=rubric.options.replace(isolation=level))) as opened:
             opened.store.set_fact("isolation", level)
             with opened.incoming() as folder:
-                opened.take([single(home / SUBMISSION, folder, opened.seats, opened.other_roles)])
+                opened.take([single(home / HAND_IN, folder, opened.seats, opened.other_roles)])
             return Graded(home / RESULTS, _played(opened, live, deadline, report))
     except RefereeError as error:
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Escapes text of submissions for Markdown, XML and logs: none of it can become markup or a control character."""
+"""Escapes text of hand-ins for Markdown, XML and logs: none of it can become markup or a control character."""
 
 from __future__ import annotations
 

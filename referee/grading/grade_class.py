@@ -1,4 +1,4 @@
-"""One run of a grading: look at the submissions, play what has no result yet, and write the marks."""
+"""One run of a grading: look at the hand-ins, play what has no result yet, and write the marks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import RefereeError, UsageError
 from referee.grading import grading, outputs
 from referee.grading.marks_text import run_counts
-from referee.grading.rubric import commitment_of, example_submissions
+from referee.grading.rubric import commitment_of, example_hand_ins
 from referee.handins.collect import collect
 from referee.handins.values import HandIn
 from referee.isolation import machine
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 
 class Selection(NamedTuple):
-    """What a run looks at and plays again: submissions with a roster, or none; one student only, or one whose matches are played again."""
+    """What a run looks at and plays again: hand-ins with a roster, or none; one student only, or one whose matches are played again."""
 
-    submissions: Path | None = None
+    hand_ins: Path | None = None
     roster: Path | None = None
     only: str | None = None
     rerun: str | None = None
@@ -39,8 +39,8 @@ class Selection(NamedTuple):
 
     def done(self, grades: Grades) -> list[str]:
         """Return what the run has done, as lines below the marks."""
-        is_later = self.submissions is not None and len(grades.runs) > 1
-        counts = [run_counts((student.submission for student in grades.students), len(grades.runs))] if is_later else []
+        is_later = self.hand_ins is not None and len(grades.runs) > 1
+        counts = [run_counts((student.hand_in for student in grades.students), len(grades.runs))] if is_later else []
         return [*counts, *grades.compared]
 
 
@@ -53,16 +53,16 @@ def grade_class(
     *,
     after_due: bool,
 ) -> Grades:
-    """Grade a folder of submissions, or continue a grading. Results are stored and written even if play is stopped.
+    """Grade a folder of hand-ins, or continue a grading. Results are stored and written even if play is stopped.
 
     ``play`` plays what has no result yet; ``report`` gets what is to be told meanwhile.
     """
     machine.refuse_disk(folder)
     is_new = not grading.is_begun(folder)
     with grading.open_grading(folder, rubric) as opened:
-        if selection.submissions is not None:
+        if selection.hand_ins is not None:
             try:
-                _take(opened, selection.submissions, selection, report)
+                _take(opened, selection.hand_ins, selection, report)
             except UsageError:
                 if is_new:
                     # Otherwise a corrected command could not have another rubric.
@@ -74,7 +74,7 @@ def grade_class(
         if selection.rerun is not None:
             opened.rerun(selection.rerun)
         report(
-            f"{opened.rubric.name}: {counted(len(opened.submissions), 'student')}, {counted(opened.store.counts().planned, 'match')} to play, in {folder}"
+            f"{opened.rubric.name}: {counted(len(opened.hand_ins), 'student')}, {counted(opened.store.counts().planned, 'match')} to play, in {folder}"
         )
         if is_new:
             report(*announcement(commitment_of(opened.rubric), private_file(folder)))
@@ -94,25 +94,25 @@ def grade_class(
 
 
 def _take(opened: OpenGrading, source: Path, selection: Selection, report: Callable[..., None]) -> None:
-    """Look at the submissions, and say what has changed. UsageError if they can't be read, or if the only wanted student has none."""
+    """Look at the hand-ins, and say what has changed. UsageError if they can't be read, or if the only wanted student has none."""
     with opened.incoming() as folder:
-        submissions = collect(
-            source, folder, opened.seats, selection.roster, opened.other_roles, layout=selection.layout, earlier=opened.submissions
+        hand_ins = collect(
+            source, folder, opened.seats, selection.roster, opened.other_roles, layout=selection.layout, earlier=opened.hand_ins
         )
         if selection.only is not None:
-            submissions = (_only(submissions, selection.only, source),)
-        for text in opened.take(submissions, missing_is_zero=selection.missing_is_zero, is_only=selection.only is not None):
+            hand_ins = (_only(hand_ins, selection.only, source),)
+        for text in opened.take(hand_ins, missing_is_zero=selection.missing_is_zero, is_only=selection.only is not None):
             report(text)
     if len(opened.runs) > 1:
-        report(f"{run_counts(opened.submissions, len(opened.runs))}.")
+        report(f"{run_counts(opened.hand_ins, len(opened.runs))}.")
 
 
-def _only(submissions: Sequence[HandIn], student: str, source: Path) -> HandIn:
-    mine = [submission for submission in submissions if submission.student == student and submission.name]
+def _only(hand_ins: Sequence[HandIn], student: str, source: Path) -> HandIn:
+    mine = [hand_in for hand_in in hand_ins if hand_in.student == student and hand_in.name]
     if mine:
         return mine[0]
-    students = ", ".join(submission.student for submission in submissions if submission.name) or "nobody"
-    raise UsageError(f"{source} has no submission of {student!r:.80}; it has those of {students}.")
+    students = ", ".join(hand_in.student for hand_in in hand_ins if hand_in.name) or "nobody"
+    raise UsageError(f"{source} has no hand-in of {student!r:.80}; it has those of {students}.")
 
 
 def again(folder: Path) -> str:
@@ -126,8 +126,8 @@ def graded_examples(rubric: Rubric, play: Callable[[OpenGrading], None]) -> Iter
 
     They keep their order: in each seat, from weak to strong.
     """
-    submissions = enumerate(example_submissions(rubric))
-    examples = [HandIn(name, name, Path.cwd(), players, place=place) for place, (name, players) in submissions]
+    hand_ins = enumerate(example_hand_ins(rubric))
+    examples = [HandIn(name, name, Path.cwd(), players, place=place) for place, (name, players) in hand_ins]
     if not examples:
         raise UsageError(f"The rubric is valid, but no example bot plays every seat that it tests in {rubric.game}.")
     folder = Path(tempfile.mkdtemp(prefix="referee-rubric-"))

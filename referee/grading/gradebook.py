@@ -186,7 +186,7 @@ def _canvas(sheet: _Sheet, grades: Grades, out: Path, column: str | None, *, aft
             mark = _mark(student, notes, after_due=after_due)
             if mark is not None:
                 rows.append([*cells, mark.replace(".", ",") if has_comma else mark])
-                written.append(student.submission.student)
+                written.append(student.hand_in.student)
     _write(sheet, rows, out)
     return Filled(out, CANVAS, sheet.head[at], tuple(written), matched.refused, matched.unmatched, tuple(notes))
 
@@ -235,7 +235,7 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
         student = matched.rows.get(row_number)
         mark = None if student is None else _mark(student, notes, after_due=after_due)
         if student is not None and mark is not None:
-            name = one_line(student.submission.student)
+            name = one_line(student.hand_in.student)
             limit = sheet.value(row, "Maximum Grade").replace(",", ".")
             if sheet.value(row, "Grade can be changed") == "No":
                 notes.append(f"{name} has a grade that Moodle says can't be changed; it was left alone.")
@@ -245,7 +245,7 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
                 cells[grade] = mark.replace(".", ",") if has_comma else mark
                 if feedback is not None:
                     cells[feedback] = guarded(_feedback(student, after_due=after_due))
-                written.append(student.submission.student)
+                written.append(student.hand_in.student)
         rows.append(cells)
     _write(sheet, rows, out)
     return Filled(out, MOODLE, "Grade", tuple(written), matched.refused, matched.unmatched, tuple(notes))
@@ -260,9 +260,9 @@ def _mark(student: StudentMarks, notes: list[str], *, after_due: bool) -> str | 
     """Return the points to enter; None with a note if there are none."""
     marks = shown_marks(student, after_due=after_due)
     if student.status == MISSING:
-        notes.append(f"{one_line(student.submission.student)} submitted nothing; the mark was left as it is.")
+        notes.append(f"{one_line(student.hand_in.student)} submitted nothing; the mark was left as it is.")
     elif not all(mark.is_complete for mark in marks):
-        notes.append(f"{one_line(student.submission.student)}: not all matches are decided; the mark was left as it is.")
+        notes.append(f"{one_line(student.hand_in.student)}: not all matches are decided; the mark was left as it is.")
     else:
         return number(sum(mark.points for mark in marks))
     return None
@@ -307,17 +307,17 @@ def _match(grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: _Ids, name: 
             near.setdefault(text, set()).add(at)
     students_by_row: dict[int, list[tuple[int, StudentMarks]]] = {}
     refused, unmatched = [], []
-    counts = Counter(each for student in grades.students for each in {key(text) for text in student.submission.identities})
+    counts = Counter(each for student in grades.students for each in {key(text) for text in student.hand_in.identities})
     domains = {text.rpartition("@")[2] for text in counts if "@" in text}
-    has_roster = any(student.submission.place is not None for student in grades.students)
+    has_roster = any(student.hand_in.place is not None for student in grades.students)
     for student in grades.students:
         # What several students have, such as the number of their section, identifies none of them.
-        identities = [text for text in student.submission.identities if counts[key(text)] == 1]
-        person = _person(student.submission, identities, ids.kind, has_one_domain=len(domains) < 2)
+        identities = [text for text in student.hand_in.identities if counts[key(text)] == 1]
+        person = _person(student.hand_in, identities, ids.kind, has_one_domain=len(domains) < 2)
         candidates = {at: read[at] for text in person.texts for at in near.get(text, ())}
         level, fitting = _fitting(person, candidates)
-        who = one_line(student.submission.student)
-        if has_roster and student.submission.place is None and student.status == REFUSED:
+        who = one_line(student.hand_in.student)
+        if has_roster and student.hand_in.place is None and student.status == REFUSED:
             refused.append(f"{who} was left out of the grading; enter this mark by hand.")
         elif len(fitting) == 1:
             students_by_row.setdefault(fitting.pop(), []).append((level, student))
@@ -328,16 +328,16 @@ def _match(grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: _Ids, name: 
             row_name = one_line(read[doubtful].name) or "nobody"
             refused.append(f"{who} has a number of row {doubtful + 2}, but that is the row of {row_name}; enter this mark by hand.")
         else:
-            unmatched.append(student.submission.student)
+            unmatched.append(student.hand_in.student)
     matched = {}
     for row_number, students in students_by_row.items():
         best = min(level for level, _ in students)
         first = [student for level, student in students if level == best]
         if len(first) == 1:
             matched[row_number] = first[0]
-        names = " and ".join(one_line(student.submission.student) for _, student in students)
+        names = " and ".join(one_line(student.hand_in.student) for _, student in students)
         refused += [
-            f"{one_line(student.submission.student)} fits row {row_number + 2}, but so does another student ({names}); enter this mark by hand."
+            f"{one_line(student.hand_in.student)} fits row {row_number + 2}, but so does another student ({names}); enter this mark by hand."
             for level, student in students
             if len(first) > 1 or level > best
         ]
@@ -374,20 +374,20 @@ class _StudentIdentity(NamedTuple):
         return self.numbers | self.exact | self.accounts | self.names
 
 
-def _person(submission: HandIn, identities: Sequence[str], kind: str, *, has_one_domain: bool) -> _StudentIdentity:
-    platform, _, number = submission.person.partition(" ")
+def _person(hand_in: HandIn, identities: Sequence[str], kind: str, *, has_one_domain: bool) -> _StudentIdentity:
+    platform, _, number = hand_in.person.partition(" ")
     names: tuple[str, ...] = ()
-    if submission.place is not None:
-        names = (submission.roster_name, submission.student)
+    if hand_in.place is not None:
+        names = (hand_in.roster_name, hand_in.student)
     elif platform in ("", "name"):
-        names = (submission.full_name, submission.student, *identities)
+        names = (hand_in.full_name, hand_in.student, *identities)
     # Without a roster, the student's name in the tables has the name in it that the person chose on a platform.
-    texts = frozenset(text for each in (*identities, *([submission.student] if names else [])) if (text := key(each)))
+    texts = frozenset(text for each in (*identities, *([hand_in.student] if names else [])) if (text := key(each)))
     numbers = frozenset(text for text in texts if text.isdigit())
     # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same, and people choose where theirs end.
     parts = (text.partition("@") for text in texts - numbers if has_one_domain or "@" not in text)
     accounts = frozenset(local if at else f"{local}@" for local, at, _ in parts)
-    shown_names = (submission.roster_name or submission.full_name, submission.student, submission.student.removesuffix(f"-{number}"))
+    shown_names = (hand_in.roster_name or hand_in.full_name, hand_in.student, hand_in.student.removesuffix(f"-{number}"))
     own_number = number if platform == kind.casefold() else ""
     return _StudentIdentity(
         numbers, texts - numbers, accounts, frozenset(map(_name, names)) - {""}, shown_names, own_number, tuple(identities)

@@ -37,7 +37,7 @@ _DAY = timedelta(hours=24)
 #: Keys of results that a later run may repeat.
 _KEPT = ("tests", "leaderboard", "visibility", "output_format", "test_output_format", "test_name_format")
 _NOT_PLAYED = "Not played: there was not enough time for this match."
-_UNDECIDED = "Not decided, through no fault of the submission."
+_UNDECIDED = "Not decided, through no fault of the hand-in."
 
 #: What follows the name of a level.
 _LEVELS = {
@@ -68,13 +68,13 @@ def results(grades: Grades, note: str = "") -> dict[str, Json]:
 
 def first_results(rubric: Rubric) -> dict[str, Json]:
     """Return the results before the first match: every match is there, as one that was not played."""
-    unplayed = marks.student_marks(games.get(rubric.game), rubric, HandIn("submission", "submission"), marks.Results())
+    unplayed = marks.student_marks(games.get(rubric.game), rubric, HandIn("hand-in", "hand-in"), marks.Results())
     return results(Grades(rubric, (unplayed,), folder=Path(), replays=Path()))
 
 
 def failed_results(text: str) -> dict[str, Json]:
-    """Return the results of a run in which nothing could be graded, through no fault of the submission; ``text`` says why."""
-    message = f"Your submission was not graded, through no fault of yours. Tell your instructor: {escape(text, _LONGEST_TEXT)}"
+    """Return the results of a run in which nothing could be graded, through no fault of the hand-in; ``text`` says why."""
+    message = f"Your hand-in was not graded, through no fault of yours. Tell your instructor: {escape(text, _LONGEST_TEXT)}"
     return {**_head(message, is_complete=False), "score": 0, "tests": []}
 
 
@@ -171,7 +171,7 @@ def limited(metadata: Path, most: int) -> dict[str, Json] | None:
     """Return the results of a run that exceeds the limit: those of the last graded run, with a sentence. None if the run may be graded.
 
     ``metadata`` is Gradescope's submission_metadata.json. At most ``most`` runs within 24 hours are graded, counted back from the time of
-    this submission. Runs that were not graded don't count. UsageError if the file can't be read or ``most`` is out of range.
+    this hand-in. Runs that were not graded don't count. UsageError if the file can't be read or ``most`` is out of range.
     """
     check_runs_per_day(most)
     try:
@@ -190,9 +190,9 @@ def limited(metadata: Path, most: int) -> dict[str, Json] | None:
     again = recent[-most] + _DAY
     runs = f"{most} graded {'run' if most == 1 else 'runs'}"
     text = (
-        f"This submission was not graded: at most {runs} within 24 hours {'is' if most == 1 else 'are'} allowed. "
+        f"This hand-in was not graded: at most {runs} within 24 hours {'is' if most == 1 else 'are'} allowed. "
         f"The next one is possible from {again:%Y-%m-%d %H:%M} (UTC{again:%z}). "
-        "The score of your last graded submission is kept. Its results follow."
+        "The score of your last graded hand-in is kept. Its results follow."
     )
     repeated = {key: last["results"][key] for key in _KEPT if key in last["results"]}
     before = last["results"].get("output")

@@ -1,4 +1,4 @@
-"""A grading and its folder: the submissions, the rubric, the matches that are played, and the marks.
+"""A grading and its folder: the hand-ins, the rubric, the matches that are played, and the marks.
 
 The matches are kept in the store of a league. So if this process ends early, a later one continues with the matches that have no result yet.
 """
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from referee.tournament.values import MatchTask, Record, Team
 
 #: In the private folder, which only the grader may see, beside the store and the commitment to the starts.
-REPLAYS, SUBMISSIONS, RUBRIC = "replays", "submissions", "rubric.toml"
+REPLAYS, HAND_INS, RUBRIC = "replays", "submissions", "rubric.toml"
 
 
 class OpenGrading:
-    """A grading's folder with its store. ``submissions`` are in the order of the marks.
+    """A grading's folder with its store. ``hand_ins`` are in the order of the marks.
 
-    Only the grader may see the folder ``private``, with all ``replays``. A submission has to play ``seats``, and none plays ``other_roles``.
+    Only the grader may see the folder ``private``, with all ``replays``. A hand-in has to play ``seats``, and none plays ``other_roles``.
     """
 
     def __init__(self, folder: Path, store: Store) -> None:
@@ -67,38 +67,38 @@ class OpenGrading:
         self._read()
 
     def _read(self) -> None:
-        """Read the graded submissions from the store."""
+        """Read the graded hand-ins from the store."""
         old, new = self.store.fact("place"), _place(self.folder)
-        self.submissions = tuple(_moved_submission(_submission(data), old, new) for data in self.store.fact("submissions"))
+        self.hand_ins = tuple(_moved_hand_in(_hand_in(data), old, new) for data in self.store.fact("submissions"))
         self.runs = tuple(self.store.fact("runs"))
         teams = {team.name: team._replace(home=_moved(team.home, old, new)) for team in self.store.teams()}
         opponents = {opponent_name(test.against) for test in self.rubric.tests}
         self.teams = teams
         self.plan = GradingPlan(self.rubric, [name for name in teams if name not in opponents], teams)
 
-    def take(self, submissions: Sequence[HandIn], *, missing_is_zero: bool = False, is_only: bool = False) -> list[str]:
-        """Take the submissions of a run. Return a sentence for each student whose files have changed since they were marked.
+    def take(self, hand_ins: Sequence[HandIn], *, missing_is_zero: bool = False, is_only: bool = False) -> list[str]:
+        """Take the hand-ins of a run. Return a sentence for each student whose files have changed since they were marked.
 
-        Matches of changed submissions are planned anew, those of new ones are added. Students who aren't among these, or who submitted
+        Matches of changed hand-ins are planned anew, those of new ones are added. Students who aren't among these, or who submitted
         nothing, keep what they have, unless ``missing_is_zero``. ``is_only``: they are marked anew even if they are the same.
         Matches that were given up after void attempts are planned again.
         """
         stored = {name: self.teams[name] for name in self.plan.students}
-        old = {submission.student: submission for submission in self.submissions}
+        old = {hand_in.student: hand_in for hand_in in self.hand_ins}
         run = len(self.runs) + 1
         rows: dict[str, HandIn] = {}
         teams: dict[str, Team] = {}
-        for submission in submissions:
-            checked, team = self._checked(submission)
-            rows[submission.student] = _row(checked, old.get(submission.student), run, missing_is_zero=missing_is_zero)
+        for hand_in in hand_ins:
+            checked, team = self._checked(hand_in)
+            rows[hand_in.student] = _row(checked, old.get(hand_in.student), run, missing_is_zero=missing_is_zero)
             if team is not None:
-                teams[submission.student] = team
+                teams[hand_in.student] = team
         for name, before in old.items():
             rows.setdefault(name, _missing(before) if missing_is_zero else before)
-        if is_only or not any(submission.place is not None for submission in submissions):
+        if is_only or not any(hand_in.place is not None for hand_in in hand_ins):
             places = {name: old[name].place if name in old else row.place for name, row in rows.items()}
         else:
-            places = {submission.student: submission.place for submission in submissions}
+            places = {hand_in.student: hand_in.place for hand_in in hand_ins}
         renewed = {name: team for name, team in teams.items() if name in stored and (is_only or team.hash != stored[name].hash)}
         for name, team in teams.items():
             if name in renewed or name not in stored or name not in old or old[name].status != OK:
@@ -108,7 +108,7 @@ class OpenGrading:
         self._renew(renewed)
         facts = {
             "submissions": [
-                _submission_json(row) for row in sorted((row._replace(place=places.get(row.student)) for row in rows.values()), key=_order)
+                _hand_in_json(row) for row in sorted((row._replace(place=places.get(row.student)) for row in rows.values()), key=_order)
             ],
             "place": _place(self.folder),
             "runs": [*self.runs, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())],
@@ -119,14 +119,14 @@ class OpenGrading:
         self._stop_others({name for name, row in rows.items() if row.status == OK})
         self.retry()
         return [
-            f"The submission of {name} has changed since it was marked ({changed(team, stored[name])[0]}); it is marked anew."
+            f"The hand-in of {name} has changed since it was marked ({changed(team, stored[name])[0]}); it is marked anew."
             for name, team in renewed.items()
             if team.hash != stored[name].hash
         ]
 
     def incoming(self) -> AbstractContextManager[Path]:
         """Make a folder for copies of what was handed in. ``take`` moves them to their places; the others are removed at the end."""
-        return copies.incoming(self.private / SUBMISSIONS)
+        return copies.incoming(self.private / HAND_INS)
 
     def _refile(self, team: Team) -> None:
         """Store where the same files lie now. A team that can't start still can't."""
@@ -136,39 +136,39 @@ class OpenGrading:
             self.store.forfeit(team.name, forfeit)
 
     def _stop_others(self, current: Container[str]) -> None:
-        """Play no match of students whose submission isn't graded any more. Those that were played stay: the submission may come back."""
+        """Play no match of students whose hand-in isn't graded any more. Those that were played stay: the hand-in may come back."""
         gone = {duel.number for name in self.plan.students if name not in current for duel in self.plan.duels_of(name)}
         numbers = gone & {task.duel for task in self.store.pending()}
         if numbers:
-            self.store.stop(sorted(numbers), "The submission is no longer there.")
+            self.store.stop(sorted(numbers), "The hand-in is no longer there.")
 
-    def _checked(self, submission: HandIn) -> tuple[HandIn, Team | None]:
-        """A submission with its team, or refused with the reason."""
-        if submission.status != OK:
-            return submission, None
+    def _checked(self, hand_in: HandIn) -> tuple[HandIn, Team | None]:
+        """A hand-in with its team, or refused with the reason."""
+        if hand_in.status != OK:
+            return hand_in, None
         game = games.get(self.rubric.game)
         settings = game.codec.settings(self.rubric.rules, dict(self.rubric.tests[0].settings))
         try:
-            team = read_entry(submission.student, submission.players, game, settings, submission.folder, tuple(submission.players))
-            settled = self._settled(submission, team)
-            if settled.folder != submission.folder:
+            team = read_entry(hand_in.student, hand_in.players, game, settings, hand_in.folder, tuple(hand_in.players))
+            settled = self._settled(hand_in, team)
+            if settled.folder != hand_in.folder:
                 team = team._replace(
-                    players={seat: _moved(path, str(submission.folder), str(settled.folder)) for seat, path in team.players.items()}
+                    players={seat: _moved(path, str(hand_in.folder), str(settled.folder)) for seat, path in team.players.items()}
                 )
             return settled, _with_short_paths(team, settled.folder)
         except UsageError as error:
-            reason = str(error).removeprefix(f"The team '{submission.student}' can't play: ")
-            return submission._replace(status=REFUSED, reason=for_author(reason, submission.folder or self.private, submission.name)), None
+            reason = str(error).removeprefix(f"The team '{hand_in.student}' can't play: ")
+            return hand_in._replace(status=REFUSED, reason=for_author(reason, hand_in.folder or self.private, hand_in.name)), None
 
-    def _settled(self, submission: HandIn, team: Team) -> HandIn:
+    def _settled(self, hand_in: HandIn, team: Team) -> HandIn:
         """Move an incoming copy to the folder of its hash. Nothing is removed there: an appeal needs the files of before."""
-        folder = submission.folder
+        folder = hand_in.folder
         if folder is None or not copies.is_incoming(folder.parent):
-            return submission
+            return hand_in
         target = folder.parent.parent / team.hash / folder.name
         copies.keep(folder, target)
-        players = {seat: _moved(player, str(folder), str(target)) for seat, player in submission.players.items()}
-        return submission._replace(folder=target, players=players)
+        players = {seat: _moved(player, str(folder), str(target)) for seat, player in hand_in.players.items()}
+        return hand_in._replace(folder=target, players=players)
 
     def _put(self, students: Iterable[str]) -> None:
         """Plan the matches of students who have none yet."""
@@ -199,7 +199,7 @@ class OpenGrading:
         for opponent in self.store.forfeits().keys() - set(self.plan.students):
             self.store.set_files(self.teams[opponent])
         forfeits = self.store.forfeits()
-        current = {submission.student for submission in self.submissions if submission.status == OK}
+        current = {hand_in.student for hand_in in self.hand_ins if hand_in.status == OK}
         notes = self.store.duel_notes()
         given_up = {
             duel.number
@@ -213,8 +213,8 @@ class OpenGrading:
             self.store.replan([task.key for task in old], sorted(numbers), tasks)
 
     def rerun(self, text: str) -> None:
-        """Plan all matches of a student anew, and note what they came to before. UsageError if it isn't certain whose graded submission is meant."""
-        student = rerun.student_of(text, [submission for submission in self.submissions if submission.status == OK])
+        """Plan all matches of a student anew, and note what they came to before. UsageError if it isn't certain whose graded hand-in is meant."""
+        student = rerun.student_of(text, [hand_in for hand_in in self.hand_ins if hand_in.status == OK])
         reruns = dict(self.store.fact("reruns") or {})
         # What an interrupted one of before has noted stays.
         reruns.setdefault(student, rerun.summary(self._marks(student), self.private))
@@ -232,10 +232,10 @@ class OpenGrading:
         return [line for lines in sections for line in lines]
 
     def _marks(self, student: str) -> StudentMarks:
-        return next(candidate for candidate in self.grades().students if candidate.submission.student == student)
+        return next(candidate for candidate in self.grades().students if candidate.hand_in.student == student)
 
     def check_files(self) -> None:
-        """Raise UsageError if the files of an opponent, or the copy of a submission, have changed since the first match."""
+        """Raise UsageError if the files of an opponent, or the copy of a hand-in, have changed since the first match."""
         for name, team in self.teams.items():
             test = next((test for test in self.rubric.tests if opponent_name(test.against) == name), None)
             if test is None:
@@ -270,7 +270,7 @@ class OpenGrading:
         unplayed = self.store.fact(UNPLAYED) or {}
         notes |= {trial: unplayed[task.key] for trial, played in matches.items() for task, _ in played if task.key in unplayed}
         results = marks.Results(matches, self.store.forfeits(), notes)
-        students = tuple(marks.student_marks(plan.game, self.rubric, submission, results) for submission in self.submissions)
+        students = tuple(marks.student_marks(plan.game, self.rubric, hand_in, results) for hand_in in self.hand_ins)
         hashes = {name: team.hash for name, team in self.teams.items()}
         return Grades(self.rubric, students, self.folder, self.replays.parent, hashes, self.store.fact("isolation") or "", self.runs)
 
@@ -332,44 +332,44 @@ def is_begun(folder: Path) -> bool:
 
 
 def forget(folder: Path) -> None:
-    """Remove a grading that has just begun and has no submission; other files in its folder stay."""
+    """Remove a grading that has just begun and has no hand-in; other files in its folder stay."""
     shutil.rmtree(folder / PRIVATE, ignore_errors=True)
     with contextlib.suppress(OSError):
         folder.rmdir()
 
 
-def _row(submission: HandIn, before: HandIn | None, run: int, *, missing_is_zero: bool) -> HandIn:
+def _row(hand_in: HandIn, before: HandIn | None, run: int, *, missing_is_zero: bool) -> HandIn:
     """Return what is graded of a student: what was found, or what there was before if nothing was found."""
     if before is None:
-        return submission if submission.status == MISSING else submission._replace(run=run)
-    roster_name = submission.roster_name or before.roster_name
-    full_name = roster_name or submission.full_name or before.full_name
-    submission = submission._replace(full_name=full_name, roster_name=roster_name, person=submission.person or before.person)
-    if submission.person == before.person:
+        return hand_in if hand_in.status == MISSING else hand_in._replace(run=run)
+    roster_name = hand_in.roster_name or before.roster_name
+    full_name = roster_name or hand_in.full_name or before.full_name
+    hand_in = hand_in._replace(full_name=full_name, roster_name=roster_name, person=hand_in.person or before.person)
+    if hand_in.person == before.person:
         # A run without the roster knows less about a student.
-        submission = submission._replace(identities=tuple(dict.fromkeys((*submission.identities, *before.identities))))
-    if submission.status == MISSING:
+        hand_in = hand_in._replace(identities=tuple(dict.fromkeys((*hand_in.identities, *before.identities))))
+    if hand_in.status == MISSING:
         if missing_is_zero or before.status == MISSING:
-            return submission
+            return hand_in
         return before._replace(
-            full_name=submission.full_name,
-            identities=submission.identities,
-            place=submission.place,
-            roster_name=submission.roster_name,
-            late=submission.late or before.late,
+            full_name=hand_in.full_name,
+            identities=hand_in.identities,
+            place=hand_in.place,
+            roster_name=hand_in.roster_name,
+            late=hand_in.late or before.late,
         )
-    is_same = (submission.status, submission.name, submission.reason) == (before.status, before.name, before.reason)
-    return submission._replace(run=before.run if is_same or submission.status == before.status == OK else run)
+    is_same = (hand_in.status, hand_in.name, hand_in.reason) == (before.status, before.name, before.reason)
+    return hand_in._replace(run=before.run if is_same or hand_in.status == before.status == OK else run)
 
 
 def _missing(before: HandIn) -> HandIn:
     return before._replace(name="", folder=None, players={}, status=MISSING, reason="Nothing was submitted.", run=0)
 
 
-def _order(submission: HandIn) -> tuple[bool, int, str, str]:
+def _order(hand_in: HandIn) -> tuple[bool, int, str, str]:
     """Return the place of a student in the marks: that on the roster, else by name."""
-    place = submission.place
-    return place is None, place or 0, submission.student.casefold(), submission.student
+    place = hand_in.place
+    return place is None, place or 0, hand_in.student.casefold(), hand_in.student
 
 
 def _with_short_paths(team: Team, folder: Path | None) -> Team:
@@ -383,7 +383,7 @@ def _with_short_paths(team: Team, folder: Path | None) -> Team:
 
 def _place(folder: Path) -> str:
     """The folder in which a grading keeps its copies of what was submitted."""
-    return f"{folder.absolute() / PRIVATE / SUBMISSIONS}/"
+    return f"{folder.absolute() / PRIVATE / HAND_INS}/"
 
 
 def _moved(path: str, old: str, new: str) -> str:
@@ -391,11 +391,11 @@ def _moved(path: str, old: str, new: str) -> str:
     return path if not path.startswith(old) else new + path.removeprefix(old)
 
 
-def _moved_submission(submission: HandIn, old: str, new: str) -> HandIn:
-    if submission.folder is None:
-        return submission
-    players = {seat: _moved(player, old, new) for seat, player in submission.players.items()}
-    return submission._replace(folder=Path(_moved(str(submission.folder), old, new)), players=players)
+def _moved_hand_in(hand_in: HandIn, old: str, new: str) -> HandIn:
+    if hand_in.folder is None:
+        return hand_in
+    players = {seat: _moved(player, old, new) for seat, player in hand_in.players.items()}
+    return hand_in._replace(folder=Path(_moved(str(hand_in.folder), old, new)), players=players)
 
 
 def _rubric_json(rubric: Rubric) -> dict[str, Json]:
@@ -414,11 +414,11 @@ def _rubric(data: Mapping[str, Json]) -> Rubric:
     return Rubric(**{**others, "tests": tests, "options": MatchOptions.model_validate(options).replace(isolation=level)})
 
 
-def _submission_json(submission: HandIn) -> dict[str, Json]:
-    folder = None if submission.folder is None else str(submission.folder)
-    return {**submission._asdict(), "folder": folder, "players": dict(submission.players)}
+def _hand_in_json(hand_in: HandIn) -> dict[str, Json]:
+    folder = None if hand_in.folder is None else str(hand_in.folder)
+    return {**hand_in._asdict(), "folder": folder, "players": dict(hand_in.players)}
 
 
-def _submission(data: Mapping[str, Json]) -> HandIn:
+def _hand_in(data: Mapping[str, Json]) -> HandIn:
     folder = None if data["folder"] is None else Path(data["folder"])
     return HandIn(**{**data, "folder": folder, "identities": tuple(data["identities"]), "replaced": tuple(data["replaced"])})

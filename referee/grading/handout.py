@@ -1,4 +1,4 @@
-"""What students get: a folder for each with ``report.md``, and the replays and the submission's own logs of public matches.
+"""What students get: a folder for each with ``report.md``, and the replays and the hand-in's own logs of public matches.
 
 A report has a line for each public start. For hidden starts it has only the points of all of them together, because a bot can print what
 it sees. A test that is shown after the due date appears in no report before it, and in no total.
@@ -48,13 +48,13 @@ def folder_names(students: Sequence[StudentMarks]) -> dict[str, str]:
     """
     names: dict[str, str] = {}
     taken: set[str] = set()
-    for student in sorted(students, key=lambda each: each.submission.folder is None):
-        submission = student.submission
-        name = _file_name(submission.student if submission.folder is None else submission.folder.name)
+    for student in sorted(students, key=lambda each: each.hand_in.folder is None):
+        hand_in = student.hand_in
+        name = _file_name(hand_in.student if hand_in.folder is None else hand_in.folder.name)
         if name.casefold() in taken:
-            name = f"{name[:_MOST_NAME]}-{_digest(submission.student)}"
+            name = f"{name[:_MOST_NAME]}-{_digest(hand_in.student)}"
         taken.add(name.casefold())
-        names[submission.student] = name
+        names[hand_in.student] = name
     return names
 
 
@@ -74,7 +74,7 @@ def write(grades: Grades, folders: Mapping[str, str], *, after_due: bool = False
     home = grades.folder / STUDENTS
     home.mkdir(exist_ok=True)
     for student in grades.students:
-        _write_student(grades, student, home / folders[student.submission.student], after_due=after_due)
+        _write_student(grades, student, home / folders[student.hand_in.student], after_due=after_due)
     _remove_others(home, set(folders.values()))
 
 
@@ -113,7 +113,7 @@ def replay_name(mark: RubricMark, trial: TrialMark, task: MatchTask) -> str:
 
 
 def _own_seats(student: StudentMarks, task: MatchTask) -> list[Seat]:
-    return [seat for seat, team in task.seats.items() if team == student.submission.student]
+    return [seat for seat, team in task.seats.items() if team == student.hand_in.student]
 
 
 def shown_marks(student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
@@ -123,7 +123,7 @@ def shown_marks(student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
 
 def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due: bool = False) -> str:
     """Return a student's report in Markdown. ``files`` are the names in the folder of replays."""
-    rubric, submission = grades.rubric, student.submission
+    rubric, hand_in = grades.rubric, student.hand_in
     marks = shown_marks(student, after_due=after_due)
     status, reason = public(student, is_due=after_due)
     points = sum(mark.points for mark in marks)
@@ -132,8 +132,8 @@ def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due:
     lines = [
         f"# {markdown(rubric.name)}",
         "",
-        f"- Student: {markdown(submission.full_name or submission.student)}",
-        f"- Submission: {markdown(submission.name) or 'none'}" + _replaced(submission.replaced),
+        f"- Student: {markdown(hand_in.full_name or hand_in.student)}",
+        f"- Hand-in: {markdown(hand_in.name) or 'none'}" + _replaced(hand_in.replaced),
         f"- Status: {status}" + (f" ({markdown(reason.rstrip('.'))})" if reason else ""),
         f"- Points: **{number(points)} of {number(maximum)}**" + ("" if is_complete else " so far; not all matches are decided"),
     ]
@@ -146,7 +146,7 @@ def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due:
     if files:
         lines += [
             "",
-            "`referee watch replays/NAME` shows a replay. The file of the same name that ends in `.stderr.log` is what the submission wrote to stderr.",
+            "`referee watch replays/NAME` shows a replay. The file of the same name that ends in `.stderr.log` is what the hand-in wrote to stderr.",
         ]
     return "\n".join(lines) + "\n"
 

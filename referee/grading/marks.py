@@ -42,26 +42,26 @@ def trials(test: RubricTest, student: str) -> tuple[Trial, ...]:
     return tuple(Trial(student, test.number, start, test.is_hidden(start)) for start in range(test.starts))
 
 
-def student_marks(game: AnyGame, rubric: Rubric, submission: HandIn, results: Results) -> StudentMarks:
+def student_marks(game: AnyGame, rubric: Rubric, hand_in: HandIn, results: Results) -> StudentMarks:
     """Return all marks of a student.
 
-    A submission that is missing or refused, or can't start, has no points for any test. A trial that isn't decided has none yet.
+    A hand-in that is missing or refused, or can't start, has no points for any test. A trial that isn't decided has none yet.
     """
-    if submission.status in (MISSING, REFUSED):
-        nothing = tuple(_nothing(test, submission.student, submission.reason) for test in rubric.tests)
-        return StudentMarks(submission, submission.status, submission.reason, nothing)
-    forfeit = results.forfeits.get(submission.student)
+    if hand_in.status in (MISSING, REFUSED):
+        nothing = tuple(_nothing(test, hand_in.student, hand_in.reason) for test in rubric.tests)
+        return StudentMarks(hand_in, hand_in.status, hand_in.reason, nothing)
+    forfeit = results.forfeits.get(hand_in.student)
     tests = tuple(
-        _lacking(game, rubric, test, submission)
-        or RubricMark(test, tuple(_trial_mark(game, rubric, trial, results, forfeit) for trial in trials(test, submission.student)))
+        _lacking(game, rubric, test, hand_in)
+        or RubricMark(test, tuple(_trial_mark(game, rubric, trial, results, forfeit) for trial in trials(test, hand_in.student)))
         for test in rubric.tests
     )
     status, reason = _verdict(tests, show_all=True, is_due=True)
     if forfeit is not None:
-        status, reason = FAULTY, f"The submission can't start: {for_author(forfeit)}"
-    # A submission that is graded can have a note, as that it belongs to nobody on the roster.
-    reason = " ".join(part for part in (reason, submission.reason) if part)
-    return StudentMarks(submission, status, reason, tests)
+        status, reason = FAULTY, f"The hand-in can't start: {for_author(forfeit)}"
+    # A hand-in that is graded can have a note, as that it belongs to nobody on the roster.
+    reason = " ".join(part for part in (reason, hand_in.reason) if part)
+    return StudentMarks(hand_in, status, reason, tests)
 
 
 def public(marks: StudentMarks, *, is_due: bool = False) -> tuple[str, str]:
@@ -82,13 +82,13 @@ def _nothing(test: RubricTest, student: str, text: str) -> RubricMark:
     return RubricMark(test, tuple(TrialMark(trial, passed=False, points=0.0, text=text) for trial in trials(test, student)))
 
 
-def _lacking(game: AnyGame, rubric: Rubric, test: RubricTest, submission: HandIn) -> RubricMark | None:
-    """Return marks without points for a test in which the submission has no program for a seat; None if it has one."""
+def _lacking(game: AnyGame, rubric: Rubric, test: RubricTest, hand_in: HandIn) -> RubricMark | None:
+    """Return marks without points for a test in which the hand-in has no program for a seat; None if it has one."""
     seats = own_seats(game, test, game.seats(game.codec.settings(rubric.rules, dict(test.settings))))
-    missing = next((seat for seat in seats if submission.players and seat not in submission.players), None)
+    missing = next((seat for seat in seats if hand_in.players and seat not in hand_in.players), None)
     if missing is None:
         return None
-    return _nothing(test, submission.student, f"The submission has no program for the {missing}.")
+    return _nothing(test, hand_in.student, f"The hand-in has no program for the {missing}.")
 
 
 def _trial_mark(game: AnyGame, rubric: Rubric, trial: Trial, results: Results, forfeit: str | None) -> TrialMark:
@@ -98,7 +98,7 @@ def _trial_mark(game: AnyGame, rubric: Rubric, trial: Trial, results: Results, f
     mark = needs.judge(game, rubric, trial, results.matches.get(trial, ()), note)
     if mark.passed is None and forfeit is not None:
         # The reason may come from a hidden match, in which the bot saw the start.
-        return mark._replace(passed=False, text="The submission can't start, so this match was not played.", is_fault=True)
+        return mark._replace(passed=False, text="The hand-in can't start, so this match was not played.", is_fault=True)
     return mark
 
 
@@ -116,7 +116,7 @@ def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tu
     if failed:
         # A sentence about a public match says more to the student.
         test, first = min(failed, key=lambda each: each[1].trial.is_hidden)
-        count = f"The submission failed on {len(failed):,} of {counted(len(marked_trials), 'start')}, as in {_place(test, first.trial)}: "
+        count = f"The hand-in failed on {len(failed):,} of {counted(len(marked_trials), 'start')}, as in {_place(test, first.trial)}: "
         reasons.append(f"{count if len(marked_trials) > 1 else ''}{first.text}")
     if undecided:
         count = f"{len(undecided):,} start{'s are' if len(undecided) > 1 else ' is'} not decided"

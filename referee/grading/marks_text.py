@@ -21,14 +21,14 @@ _LEAST_REASON = 30
 
 
 def marks_lines(grades: Grades, room: int, done: Sequence[str] = ()) -> list[str]:
-    """Return the marks as a table of at most ``room`` columns, what was ``done``, and how many submissions were faulty and why."""
+    """Return the marks as a table of at most ``room`` columns, what was ``done``, and how many hand-ins were faulty and why."""
     maximum = number(grades.rubric.maximum)
     head = f"points of {maximum}"
-    wide = max([7, *(len(printable(student.submission.student)) for student in grades.students)])
+    wide = max([7, *(len(printable(student.hand_in.student)) for student in grades.students)])
     wide = min(wide, 30, max(7, room - len(head) - 11))
     lines = [f"{'student':<{wide}}  {head}  status"]
     for student in grades.students:
-        name = _cut(student.submission.student, wide)
+        name = _cut(student.hand_in.student, wide)
         points = number(student.points) if student.is_complete else "?"
         line = f"{name:<{wide}}  {points:>{len(head)}}  {student.status:<7}"
         reason = student.reason
@@ -51,7 +51,7 @@ def marks_lines(grades: Grades, room: int, done: Sequence[str] = ()) -> list[str
             for test in student.tests
             for trial in test.trials
             if trial.is_fault
-            for kind in _fault_kinds(student.submission.student, trial.matches)
+            for kind in _fault_kinds(student.hand_in.student, trial.matches)
         }
     )
     if kinds:
@@ -70,7 +70,7 @@ def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, Record]]) -> s
     return {kind for task, record in matches for seat, kind in record.fault_kinds.items() if task.seats[seat] == student}
 
 
-def run_counts(submissions: Iterable[HandIn], run: int) -> str:
-    """Return how many submissions a run has taken, and how many students keep what they had."""
-    runs = [submission.run for submission in submissions if submission.run]
+def run_counts(hand_ins: Iterable[HandIn], run: int) -> str:
+    """Return how many hand-ins a run has taken, and how many students keep what they had."""
+    runs = [hand_in.run for hand_in in hand_ins if hand_in.run]
     return f"Run {run}: {runs.count(run):,} new, {len(runs) - runs.count(run):,} kept"

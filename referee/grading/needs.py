@@ -41,7 +41,7 @@ class Loss(NamedTuple):
 
 
 class _Game(NamedTuple):
-    """A match from the view of the submission: its own seat, its result, and a word for the player."""
+    """A match from the view of the hand-in: its own seat, its result, and a word for the player."""
 
     seat: Seat
     record: Record
@@ -94,14 +94,14 @@ def _refused(game: str, marking: Marking, settings: Settings, test: RubricTest, 
 def judge(game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[MatchTask, Record | None]], note: str = "") -> TrialMark:
     """Return the mark of a trial from all its planned matches, in the order of their game numbers.
 
-    ``passed`` is None while a match is missing, or if an opponent failed and the submission didn't. A fault of the submission decides at
+    ``passed`` is None while a match is missing, or if an opponent failed and the hand-in didn't. A fault of the hand-in decides at
     once. ``note`` says why no more matches are played; it becomes the text of a trial that isn't decided.
     """
     test = rubric.tests[trial.test]
     played = tuple((task, record) for task, record in matches if record is not None)
     # Where all seats are alike, their names say nothing.
     own_games = [
-        _Game(seat, record, "submission" if game.info.players_option else seat)
+        _Game(seat, record, "hand-in" if game.info.players_option else seat)
         for task, record in played
         for seat, team in task.seats.items()
         if team == trial.student
@@ -120,11 +120,11 @@ def judge(game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[M
 
 
 def _fault(lost: _Game) -> Loss:
-    """Return the sentence about the submission's own fault."""
+    """Return the sentence about the hand-in's own fault."""
     record = lost.record
     step = record.fault_steps.get(lost.seat, record.steps)
     when = f"failed in step {step:,}" if record.started else "did not start"
-    return Loss(f"The submission {when}: {_sentence(record.faults[lost.seat])}", step)
+    return Loss(f"The hand-in {when}: {_sentence(record.faults[lost.seat])}", step)
 
 
 def _fault_of_another(played: _Game) -> str:
@@ -214,7 +214,7 @@ def _duel(game: AnyGame, rubric: Rubric, test: RubricTest, played: Sequence[Matc
             return None
         what = "is level with" if mine == best else "lost to"
         return Loss(
-            f"The submission {what} {opponent}: its score is {_number(mine)}, its opponent's {_number(best)}.", own_games[0].record.steps
+            f"The hand-in {what} {opponent}: its score is {_number(mine)}, its opponent's {_number(best)}.", own_games[0].record.steps
         )
     first, second = ((Outcome(each.reason, each.winner, each.scores, each.text), each.steps) for _, each in played[:2])
     winner = game.pairing.winner(first, second)
@@ -225,14 +225,14 @@ def _duel(game: AnyGame, rubric: Rubric, test: RubricTest, played: Sequence[Matc
     what = "is level with" if winner is None else "lost the duel against"
     seat = own_games[0].seat
     return Loss(
-        f"The submission {what} {opponent}. As {seat}, it needed {counted(mine, 'step')} and its opponent {counted(theirs, 'step')}. "
+        f"The hand-in {what} {opponent}. As {seat}, it needed {counted(mine, 'step')} and its opponent {counted(theirs, 'step')}. "
         f"Its own match as {seat}: {_sentence(first[0].text)}",
         own_games[0].record.steps,
     )
 
 
 def _scores(own_games: Sequence[_Game]) -> tuple[float, float]:
-    """Return the sum of the submission's scores over all its matches, and that of the best of its opponents."""
+    """Return the sum of the hand-in's scores over all its matches, and that of the best of its opponents."""
     totals: dict[str, list[float]] = {}
     mine: list[float] = []
     for each in own_games:

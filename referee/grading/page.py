@@ -49,9 +49,9 @@ def html(grades: Grades, folders: Mapping[str, str], viewable: Container[str] = 
     rubric = grades.rubric
     students = grades.students
     graded = [student for student in students if student.is_complete and student.status not in (MISSING, REFUSED)]
-    over = f"over the {counted(len(graded), 'student')} of {len(students):,} whose submissions were graded completely"
-    names = [student.submission for student in students]
-    config = [{"name": render.well_formed(submission.student), "full": render.well_formed(submission.full_name)} for submission in names]
+    over = f"over the {counted(len(graded), 'student')} of {len(students):,} whose hand-ins were graded completely"
+    names = [student.hand_in for student in students]
+    config = [{"name": render.well_formed(hand_in.student), "full": render.well_formed(hand_in.full_name)} for hand_in in names]
     return render.single(
         "grading",
         {"students": config},

@@ -21,11 +21,11 @@ CONTAINER_SECONDS = 600.0
 MARGIN_SECONDS = 60.0
 #: The further seconds after which a running match is given up, too.
 _GRACE_SECONDS = 30.0
-_VOIDED = "an opponent failed, which is not the submission's fault: {}"
+_VOIDED = "an opponent failed, which is not the hand-in's fault: {}"
 
 
 def fairly(finished: Finished, students: Container[str]) -> Finished:
-    """Return the end of a match: it is void if an opponent failed and the submission didn't."""
+    """Return the end of a match: it is void if an opponent failed and the hand-in didn't."""
     task, report = finished
     if isinstance(report, Completed) and (faults := report.record.faults) and not any(task.seats[seat] in students for seat in faults):
         text = next(iter(faults.values()))

@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 def student_of(text: str, graded: Sequence[HandIn]) -> str:
     """Return the student whose id, name, address or number this is. UsageError if it is nobody's, or that of several students."""
     identity = key(text)
-    matching = [submission for submission in graded if submission.student == text] or [
-        submission
-        for submission in graded
-        if identity in map(key, (submission.student, submission.full_name, submission.roster_name, *submission.identities))
+    matching = [hand_in for hand_in in graded if hand_in.student == text] or [
+        hand_in
+        for hand_in in graded
+        if identity in map(key, (hand_in.student, hand_in.full_name, hand_in.roster_name, *hand_in.identities))
     ]
     if len(matching) == 1:
         return matching[0].student
     if matching:
-        ids = listed([submission.student for submission in matching])
+        ids = listed([hand_in.student for hand_in in matching])
         raise UsageError(f"{text!r:.80} may be {len(matching)} students: {ids}; name one of them as here.")
-    students = ", ".join(submission.student for submission in graded[: 2 * MOST_NAMED])
-    raise UsageError(f"No submission of {text!r:.80} was graded; the first students are {students}.")
+    students = ", ".join(hand_in.student for hand_in in graded[: 2 * MOST_NAMED])
+    raise UsageError(f"No hand-in of {text!r:.80} was graded; the first students are {students}.")
 
 
 def copy_path(replay: Path) -> Path:

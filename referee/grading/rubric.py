@@ -100,7 +100,7 @@ def commitment_of(rubric: Rubric) -> Commitment:
 
 
 def roles(rubric: Rubric) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
-    """Return the seats that a submission has to play, in the game's order, and the others: none if the game's seats are all alike."""
+    """Return the seats that a hand-in has to play, in the game's order, and the others: none if the game's seats are all alike."""
     game = games.get(rubric.game)
     played: set[Seat] = set()
     order: dict[Seat, None] = {}
@@ -119,7 +119,7 @@ def opponent_seats(rubric: Rubric, test: RubricTest) -> tuple[Seat, ...]:
 
 
 def own_seats(game: AnyGame, test: RubricTest, seats: tuple[Seat, ...]) -> tuple[Seat, ...]:
-    """Return the seats that the submission plays in a test, one match each. Without roles to swap, a duel is one match."""
+    """Return the seats that the hand-in plays in a test, one match each. Without roles to swap, a duel is one match."""
     if test.seat is not None:
         return (test.seat,)
     return seats[:1] if game.pairing is None else seats
@@ -130,14 +130,14 @@ def _opponents(game: AnyGame, test: RubricTest, seats: tuple[Seat, ...]) -> tupl
     return seats if len(mine) > 1 else tuple(seat for seat in seats if seat not in mine)
 
 
-def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ...]:
-    """Return the example bots that can play the rubric as submissions: a name, and the program of each seat.
+def example_hand_ins(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ...]:
+    """Return the example bots that can play the rubric as hand-ins: a name, and the program of each seat.
 
     A bot that plays some of the seats is joined by a bot of middling strength in the others, which the name says.
     """
     seats, _ = roles(rubric)
     bots = [bot for bot in example_bots.BOTS if bot.game == rubric.game and (not bot.rules or rubric.rules in bot.rules)]
-    submissions = []
+    hand_ins = []
     for bot in bots:
         players, partners = {}, []
         for seat in seats:
@@ -149,8 +149,8 @@ def example_submissions(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ..
                 players[seat] = str(partner.path)
                 partners.append(partner.name)
         if len(players) == len(seats) and any(bot.plays(seat) for seat in seats):
-            submissions.append((" and ".join([bot.name, *partners]), players))
-    return tuple(submissions)
+            hand_ins.append((" and ".join([bot.name, *partners]), players))
+    return tuple(hand_ins)
 
 
 class _RubricReader:
@@ -239,10 +239,10 @@ class _RubricReader:
         return test
 
     def _seat(self, table: RubricTestTable, seats: tuple[Seat, ...], where: str) -> Seat | None:
-        """Return the submission's seat; None in a duel."""
+        """Return the hand-in's seat; None in a duel."""
         if table.need.beats is not None:
             if table.seat is not None:
-                raise UsageError(f"{where}: a test with need.beats is a duel, in which the submission plays every seat; remove seat.")
+                raise UsageError(f"{where}: a test with need.beats is a duel, in which the hand-in plays every seat; remove seat.")
             return None
         if table.seat is None:
             if self.game.info.players_option:
@@ -259,7 +259,7 @@ class _RubricReader:
                 raise UsageError(f"{where}: a test with need.beats is a duel against the player that it names; remove against.")
             player, key = table.need.beats, "need.beats"
         elif table.against is None:
-            raise UsageError(f"{where}: the key 'against' is missing; name the player that the submission plays against.")
+            raise UsageError(f"{where}: the key 'against' is missing; name the player that the hand-in plays against.")
         else:
             player, key = table.against, "against"
         if not player.isprintable():

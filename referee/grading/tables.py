@@ -36,21 +36,21 @@ def grades_csv(grades: Grades) -> bytes:
 
     There is a column of names if any are known.
     """
-    has_names = any(student.submission.full_name for student in grades.students)
+    has_names = any(student.hand_in.full_name for student in grades.students)
     maximum = number(grades.rubric.maximum)
     rows: list[list[object]] = [[*(name for name in COLUMNS if has_names or name != NAME), *(test.name for test in grades.rubric.tests)]]
     rows += [
         [
-            student.submission.student,
-            *([student.submission.full_name] if has_names else []),
-            student.submission.name,
+            student.hand_in.student,
+            *([student.hand_in.full_name] if has_names else []),
+            student.hand_in.name,
             number(student.points) if student.is_complete else "",
             maximum,
             student.status,
             student.reason,
-            student.submission.run or "",
-            student.submission.late,
-            ", ".join(student.submission.replaced),
+            student.hand_in.run or "",
+            student.hand_in.late,
+            ", ".join(student.hand_in.replaced),
             *(number(mark.points) if mark.is_complete else "" for mark in student.tests),
         ]
         for student in grades.students
@@ -98,18 +98,18 @@ def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
 
 
 def _student(student: StudentMarks, grades: Grades, folders: Mapping[str, str]) -> dict[str, Json]:
-    submission = student.submission
+    hand_in = student.hand_in
     return {
-        "student": submission.student,
-        "full_name": submission.full_name,
-        "identities": list(submission.identities),
-        "submission": submission.name,
-        "hash": grades.hashes.get(submission.student, ""),
-        "folder": folders[submission.student],
+        "student": hand_in.student,
+        "full_name": hand_in.full_name,
+        "identities": list(hand_in.identities),
+        "submission": hand_in.name,
+        "hash": grades.hashes.get(hand_in.student, ""),
+        "folder": folders[hand_in.student],
         "status": student.status,
-        "from": submission.run,
-        "late": submission.late,
-        "replaced": list(submission.replaced),
+        "from": hand_in.run,
+        "late": hand_in.late,
+        "replaced": list(hand_in.replaced),
         "reason": student.reason,
         "points": _points(student.points),
         "complete": student.is_complete,

@@ -21,7 +21,7 @@ OPPONENT = "opponent.py"
 _COLUMN = 32
 
 _HEAD = """\
-# A rubric: what the referee plays with every submission, and how many points that earns. docs/rubric.md describes every key.
+# A rubric: what the referee plays with every hand-in, and how many points that earns. docs/rubric.md describes every key.
 # Try it with all example bots before you publish the assignment:   referee grade check-rubric {file}
 
 name = "{title}, homework 1"
@@ -46,7 +46,7 @@ bank = {time.bank}
 # Each [[tests]] is played on its own starts, and each start earns an equal share of the points. The last "hidden" starts are
 # hidden: a student learns the sum of the points on them, and nothing else.
 #
-# A test asks for one or more of these needs; a fault of the submission fails them all:
+# A test asks for one or more of these needs; a fault of the hand-in fails them all:
 {needs}"""
 
 _NEEDS = (
@@ -142,7 +142,7 @@ def _general(game: AnyGame) -> tuple[SampleTest, ...]:
         seat = "?"
     return (
         SampleTest("Any bot that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, seat, OPPONENT, 2, 0),
-        SampleTest("The submission has to win.", "wins", "wins = true", 20, seat, OPPONENT, 6, 3),
+        SampleTest("The hand-in has to win.", "wins", "wins = true", 20, seat, OPPONENT, 6, 3),
     )
 
 

@@ -1,4 +1,4 @@
-"""The values of a grading: the rubric, the submissions, the trials and the marks. All of them are plain data."""
+"""The values of a grading: the rubric, the hand-ins, the trials and the marks. All of them are plain data."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from referee.handins.values import HandIn
     from referee.tournament.values import MatchTask, Record
 
-#: The status of a student: everything was played without a fault of the submission; one of its matches ended by its own fault; nothing was
-#: submitted; the submission can't be graded.
+#: The status of a student: everything was played without a fault of the hand-in; one of its matches ended by its own fault; nothing was
+#: submitted; the hand-in can't be graded.
 FAULTY, VOID = ("faulty", "void")
 STATUSES = (OK, FAULTY, VOID, MISSING, REFUSED)
 #: When a student sees the result of a test: always, or after the due date.
@@ -39,7 +39,7 @@ class Need(NamedTuple):
 class RubricTest(NamedTuple):
     """A test of the rubric. ``number`` counts from 0.
 
-    The submission plays ``seat`` and the player ``against`` plays all other seats. In a duel (need ``beats``) it plays every role, and
+    The hand-in plays ``seat`` and the player ``against`` plays all other seats. In a duel (need ``beats``) it plays every role, and
     ``seat`` is None. ``starts`` is the number of starts, of which the last ``hidden`` ones are hidden. ``points`` are shared equally by
     the starts. ``settings`` are all settings as JSON; those of a drawn start replace theirs. ``has_set_start``: the settings name the
     start, and none is drawn.
@@ -97,7 +97,7 @@ class TrialMark(NamedTuple):
     """The result of a trial.
 
     ``passed`` is None while it isn't decided: its matches aren't played yet, or they were void. ``text`` says in one sentence what was
-    lost and why; it is "" if the trial is passed. ``is_fault``: the submission failed. ``matches`` are the played matches, ``step`` is
+    lost and why; it is "" if the trial is passed. ``is_fault``: the hand-in failed. ``matches`` are the played matches, ``step`` is
     the step of the first one in which the points were lost.
     """
 
@@ -145,7 +145,7 @@ class RubricMark(NamedTuple):
 class StudentMarks(NamedTuple):
     """All marks of a student. ``reason`` explains a status other than "ok", and marks that aren't complete."""
 
-    submission: HandIn
+    hand_in: HandIn
     status: str
     reason: str
     tests: tuple[RubricMark, ...]
@@ -165,7 +165,7 @@ class Grades(NamedTuple):
     """The marks of everybody, in the order of the roster or else of the names.
 
     ``hashes`` has the hash of the files of each student and each opponent by name. ``isolation`` is the level that the matches were played
-    at, in words, ``replays`` the folder in which ``Record.replay`` begins. ``runs`` has the time of each run that looked at submissions, in
+    at, in words, ``replays`` the folder in which ``Record.replay`` begins. ``runs`` has the time of each run that looked at hand-ins, in
     UTC, "" where it is unknown. ``compared`` are lines about students whose matches were played again.
     """
 

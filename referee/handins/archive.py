@@ -1,7 +1,7 @@
 """Unpacks archives that nobody has checked: zip, tar and tar.gz.
 
 Theory of operation. Nothing that an archive says about itself is trusted. Entries and bytes are counted while they are read, against
-the limits of a submission. Each part of a path is made in the open folder before it, never through a link, and a name that exists
+the limits of a hand-in. Each part of a path is made in the open folder before it, never through a link, and a name that exists
 already is never opened. Links, devices and paths that lead out are refused by name. An archive can't make the referee read more than a
 small piece at once, so its memory stays small too.
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
-#: The longest path of a file in a submission and the longest name of a file, in bytes.
+#: The longest path of a file in a hand-in and the longest name of a file, in bytes.
 LONGEST_PATH = 1_000
 LONGEST_NAME = 255
 
@@ -37,7 +37,7 @@ _CHUNK = 1 << 16
 _LONGEST_HEADER = 4 << 20
 #: A tar archive has headers and padding besides the bytes of its files.
 _MOST_TAR_BYTES = MOST_BYTES + (64 << 20)
-#: The most entries of an archive that holds the submissions of a class.
+#: The most entries of an archive that holds the hand-ins of a class.
 _MOST_CLASS_ENTRIES = 1_000_000
 #: The referee's own failures: a full disk, a quota, a broken disk, too many open files, no memory.
 OWN_FAILURES = frozenset(
@@ -62,11 +62,11 @@ class _ArchiveEntry(NamedTuple):
 
 
 def unpack(path: Path, target: Path, label: str) -> None:
-    """Unpack one submission into the folder ``target``. PlayerError names the entry that can't be unpacked.
+    """Unpack one hand-in into the folder ``target``. PlayerError names the entry that can't be unpacked.
 
-    ``label`` is the submission's name in messages. RefereeError if the referee itself fails, for instance because the disk is full.
+    ``label`` is the hand-in's name in messages. RefereeError if the referee itself fails, for instance because the disk is full.
     """
-    count = Count(f"'{label:.120}'", is_submission=True)
+    count = Count(f"'{label:.120}'", is_hand_in=True)
     with _open(path, count.label, is_class=False) as entries, _opened(target) as top:
         for entry in entries:
             count.add_entry()
@@ -76,9 +76,9 @@ def unpack(path: Path, target: Path, label: str) -> None:
 
 
 def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection[str]], bool]) -> dict[str, str]:
-    """Unpack an archive that holds the submissions of a class. Return the reasons why some of them are refused, by name.
+    """Unpack an archive that holds the hand-ins of a class. Return the reasons why some of them are refused, by name.
 
-    Each file or folder at its top is one submission with its own limits. A folder around all others is left out if ``is_wrapper`` of its
+    Each file or folder at its top is one hand-in with its own limits. A folder around all others is left out if ``is_wrapper`` of its
     name and the names in it is true. UsageError if the whole archive can't be read.
     """
     label = f"'{path.name:.120}'"
@@ -91,7 +91,7 @@ def unpack_class(path: Path, target: Path, is_wrapper: Callable[[str, Collection
             for entry in entries:
                 name = next(iter(_split(entry.name)[depth:]), "")
                 name = entry.name if name in ("", "..") else name
-                count = counts.setdefault(name, Count(f"'{name:.120}'", is_submission=True))
+                count = counts.setdefault(name, Count(f"'{name:.120}'", is_hand_in=True))
                 try:
                     parts = _parts(entry.name, count.label)[depth:]
                     if parts and name not in refused and not any(is_ignored(part) for part in parts):
@@ -112,7 +112,7 @@ def _capped(entries: Iterator[_ArchiveEntry], label: str) -> Iterator[_ArchiveEn
 
 
 def _wrappers(names: list[str], is_wrapper: Callable[[str, Collection[str]], bool]) -> int:
-    """Return how many folders lie around all submissions."""
+    """Return how many folders lie around all hand-ins."""
     paths = [parts for parts in map(_split, names) if parts and not any(is_ignored(part) or part == ".." for part in parts)]
     depth = 0
     while paths and len({path[0] for path in paths}) == 1:
@@ -176,7 +176,7 @@ def _reading(label: str, remedy: str = "pack it again") -> Iterator[None]:
 
 
 def _own_failure(error: OSError) -> RefereeError:
-    where = f"'{error.filename}'" if error.filename else "The submissions"
+    where = f"'{error.filename}'" if error.filename else "The hand-ins"
     return RefereeError(f"{where} can't be unpacked: {error.strerror or error}.")
 
 

@@ -49,14 +49,14 @@ def collect(
     layout: str = layouts.AUTO,
     earlier: Sequence[HandIn] = (),
 ) -> tuple[HandIn, ...]:
-    """Copy or unpack all submissions of a class into ``folder``, one folder each, and return them.
+    """Copy or unpack all hand-ins of a class into ``folder``, one folder each, and return them.
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
-    roster's, and students without a submission are missing; submissions that belong to nobody on the roster come last and say so in their reason.
-    ``seats`` are the seats for which a submission needs a program, ``others`` the game's other roles. ``earlier`` are the submissions
+    roster's, and students without a hand-in are missing; hand-ins that belong to nobody on the roster come last and say so in their reason.
+    ``seats`` are the seats for which a hand-in needs a program, ``others`` the game's other roles. ``earlier`` are the hand-ins
     of earlier runs: the same person stays the same student. Earlier contents of the same places in ``folder`` are replaced.
 
-    UsageError if ``source`` or the roster can't be read; if the layout isn't certain, or if a student has several submissions, or one that was
+    UsageError if ``source`` or the roster can't be read; if the layout isn't certain, or if a student has several hand-ins, or one that was
     another person's; or if there is no student at all.
     """
     if layout not in layouts.LAYOUTS:
@@ -71,16 +71,16 @@ def collect(
         is_known = partial(ownership.is_known, rows=rows or (), earlier=before)
         hand_ins = _hand_ins(source, stage, seats, left_out, layout, is_known)
         if not hand_ins and not rows and not earlier:
-            raise UsageError(f"'{source}' has no submission in it; name the folder or archive that holds all submissions.")
+            raise UsageError(f"'{source}' has no hand-in in it; name the folder or archive that holds all hand-ins.")
         attributions = ownership.attributions(hand_ins, rows, before)
-        names = StudentNames([row.student for row in rows or ()] + [submission.student for submission in earlier])
+        names = StudentNames([row.student for row in rows or ()] + [hand_in.student for hand_in in earlier])
         return tuple(
             _taken(attribution, names, folder, stage / str(number), seats, others) for number, attribution in enumerate(attributions)
         )
 
 
 def single(source: Path, folder: Path, seats: Sequence[Seat], others: Sequence[Seat] = ()) -> HandIn:
-    """Copy or unpack one submission, a file or a folder, into a folder in ``folder``. Raises nothing for a fault of the submission."""
+    """Copy or unpack one hand-in, a file or a folder, into a folder in ``folder``. Raises nothing for a fault of the hand-in."""
     name = source.name or source.absolute().name
     hand_in = DownloadedHandIn(name, ((str(source), name if _is_file(source) else ""),), stem(name) if _is_file(source) else name)
     with copies.incoming(folder) as stage:
@@ -99,7 +99,7 @@ class StudentNames:
         text = "".join(char if char.isprintable() else "_" for char in text)[:LONGEST_NAME].strip()
         while len(file_name(text).encode()) > roster.LONGEST_FILE_NAME - 10:
             text = text[:-1].strip()
-        base = text if file_name(text) else f"submission {text}".strip()[:LONGEST_NAME]
+        base = text if file_name(text) else f"hand-in {text}".strip()[:LONGEST_NAME]
         name, number = base, 1
         while file_name(name) in self._taken or file_name(name).endswith(_OPPONENT):
             number += 1
@@ -116,14 +116,14 @@ def _is_file(path: Path) -> bool:
 def _hand_ins(
     source: Path, stage: Path, seats: Sequence[Seat], left_out: Sequence[str], layout: str, is_known: Callable[[str], bool]
 ) -> list[DownloadedHandIn]:
-    """Return the submissions of a source."""
+    """Return the hand-ins of a source."""
     is_wrapper = partial(layouts.is_wrapper, programs=(*seats, *programs.MAIN), layout=layout, is_known=is_known)
     label = f"'{source}'"
     if source.is_dir():
         top = _unwrapped(source, is_wrapper, left_out)
         hand_ins = layouts.read(top, left_out=left_out, layout=layout)
     elif not source.exists():
-        raise UsageError(f"{label} does not exist; name the folder or archive that holds all submissions.")
+        raise UsageError(f"{label} does not exist; name the folder or archive that holds all hand-ins.")
     elif source.name.lower().endswith(submission.OTHER_ARCHIVES) and not is_archive(source.name):
         raise UsageError(f"{label} is an archive of a kind that isn't supported; unpack it and name the folder.")
     elif is_archive(source.name):
@@ -138,12 +138,12 @@ def _hand_ins(
         return [layouts.of_entry(source)]
     stems = {item.name.partition(".")[0] for item in hand_ins}
     if len(seats) > 1 and stems >= set(seats):
-        raise UsageError(f"{label} looks like one submission, because there is a program for every seat; name the folder around it.")
+        raise UsageError(f"{label} looks like one hand-in, because there is a program for every seat; name the folder around it.")
     return hand_ins
 
 
 def _unwrapped(source: Path, is_wrapper: partial[bool], left_out: Sequence[str]) -> Path:
-    """Return the folder in which the submissions are: ``source``, or the only folder in it if that holds a class."""
+    """Return the folder in which the hand-ins are: ``source``, or the only folder in it if that holds a class."""
     try:
         inside = [
             path for path in source.iterdir() if not is_ignored(path.name) and not path.name.startswith(".") and path.name not in left_out
@@ -160,7 +160,7 @@ def _unwrapped(source: Path, is_wrapper: partial[bool], left_out: Sequence[str])
 def _taken(
     attribution: Attribution, names: StudentNames, folder: Path, stage: Path, seats: Sequence[Seat], others: Sequence[Seat]
 ) -> HandIn:
-    """Copy or unpack a submission and return it. ``stage`` is a new folder for unpacking."""
+    """Copy or unpack a hand-in and return it. ``stage`` is a new folder for unpacking."""
     hand_in, row = attribution.hand_in, attribution.row
     student = attribution.student or names.new(hand_in.student if hand_in is not None else "")
     identities = (*(hand_in.identities if hand_in is not None else ()), *(row.identities if row is not None else ()))
@@ -195,9 +195,9 @@ def _taken(
             for path, _ in hand_in.pieces:
                 reason = for_author(reason, Path(path).parent)
         except (ValueError, RecursionError) as error:
-            reason = f"The submission '{hand_in.name:.120}' can't be read: {error}."
+            reason = f"The hand-in '{hand_in.name:.120}' can't be read: {error}."
         except OSError as error:
-            raise RefereeError(f"The submission '{hand_in.name:.120}' can't be copied: {error.strerror or error}.") from None
+            raise RefereeError(f"The hand-in '{hand_in.name:.120}' can't be copied: {error.strerror or error}.") from None
         finally:
             submission.remove(str(stage))
     if attribution.note and row is None:
@@ -206,13 +206,13 @@ def _taken(
 
 
 def _copied(hand_in: DownloadedHandIn, stage: Path) -> Path:
-    """Return a folder with a copy of a submission, unpacked. PlayerError says what is wrong with the submission."""
+    """Return a folder with a copy of a hand-in, unpacked. PlayerError says what is wrong with the hand-in."""
     pieces = tuple(Piece(path, _place(place)) for path, place in hand_in.pieces)
     copy = stage / "copy"
     try:
-        submission.copy(pieces, hand_in.name, str(copy), is_ignored, is_submission=True)
+        submission.copy(pieces, hand_in.name, str(copy), is_ignored, is_hand_in=True)
     except PlayerError as error:
-        # A full disk is no fault of the submission.
+        # A full disk is no fault of the hand-in.
         cause = error.__context__
         if isinstance(cause, OSError) and cause.errno in OWN_FAILURES and not isinstance(cause, PermissionError):
             raise RefereeError(str(error)) from None
@@ -246,7 +246,7 @@ def _place(place: str) -> str:
 
 
 def _packed(top: Path) -> Path | None:
-    """Return the archive that is the submission: the only one in a folder without a program."""
+    """Return the archive that is the hand-in: the only one in a folder without a program."""
     files = file_names(top)
     packed = [name for name in files if is_archive(name)]
     if len(packed) == 1 and not any(is_program(top / name) for name in files if name not in packed):
@@ -254,7 +254,7 @@ def _packed(top: Path) -> Path | None:
     other = [name for name in files if name.lower().endswith(submission.OTHER_ARCHIVES)]
     if len(files) == len(other) == 1:
         kind = re.sub(r"^.*?((?:\.tar)?\.\w+)$", r"\1", other[0].lower(), flags=re.DOTALL)
-        raise PlayerError(f"The submission '{other[0]:.120}' is an archive of the kind {kind:.20}; submit a zip or tar.gz file.")
+        raise PlayerError(f"The hand-in '{other[0]:.120}' is an archive of the kind {kind:.20}; submit a zip or tar.gz file.")
     return None
 
 
@@ -270,7 +270,7 @@ def _descended(top: Path) -> Path:
 
 
 def _check_links(top: Path, label: str) -> None:
-    """Raise PlayerError for a link that leads out of the remaining files of the submission."""
+    """Raise PlayerError for a link that leads out of the remaining files of the hand-in."""
     real_top = os.path.realpath(top)
     for place, folders, files in os.walk(top):
         for name in (*folders, *files):

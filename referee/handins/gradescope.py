@@ -1,6 +1,6 @@
-"""Reads what Gradescope's export says about its submissions: whose each one is, and the instant at which it was handed in.
+"""Reads what Gradescope's export says about its hand-ins: whose each one is, and the instant at which it was handed in.
 
-Source: Gradescope's export of submissions, submission_metadata.yml beside one folder for each submission.
+Source: Gradescope's export of hand-ins, submission_metadata.yml beside one folder for each hand-in.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ ZONED, LOCAL, UNREADABLE, NONE = "zoned", "local", "unreadable", "none"
 
 
 class Attempt(NamedTuple):
-    """The order of the submissions of one account: by nanoseconds since 1970, then by number, then by the place in the file.
+    """The order of the hand-ins of one account: by nanoseconds since 1970, then by number, then by the place in the file.
 
     ``clock`` is how the time was written; times that are written in different ways can't be compared. ``time_text`` is the time as a text.
     """
@@ -46,7 +46,7 @@ class Attempt(NamedTuple):
 
 
 def attempt(name: str, facts: Json, place: int) -> Attempt:
-    """Return when a submission was handed in. ``place`` is its place in the file."""
+    """Return when a hand-in was handed in. ``place`` is its place in the file."""
     match = FOLDER.fullmatch(name)
     number = int(match[1]) if match else 0
     value = facts.get(":created_at") if isinstance(facts, dict) else None
@@ -75,7 +75,7 @@ def _moment(parts: re.Match[str]) -> tuple[str, datetime]:
 
 
 def submitters(facts: Json) -> list[tuple[str, ...]]:
-    """Return the student id, the address and the name of each person of a submission. There is at least one, who may be unknown.
+    """Return the student id, the address and the name of each person of a hand-in. There is at least one, who may be unknown.
 
     Students choose the name; Gradescope vouches for the others.
     """
@@ -85,7 +85,7 @@ def submitters(facts: Json) -> list[tuple[str, ...]]:
 
 
 def metadata(path: Path) -> dict[str, Json]:
-    """Return what Gradescope says about each submission. Text of students is in it, so it is never read as code."""
+    """Return what Gradescope says about each hand-in. Text of students is in it, so it is never read as code."""
     try:
         import yaml
     except ImportError:
@@ -110,10 +110,10 @@ def metadata(path: Path) -> dict[str, Json]:
         raise UsageError(f"The file {METADATA} can't be read: {error.strerror or error}.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UsageError(
-            f"The file {METADATA} is not valid YAML: {' '.join(str(error).split()):.200}; download the submissions again."
+            f"The file {METADATA} is not valid YAML: {' '.join(str(error).split()):.200}; download the hand-ins again."
         ) from None
     if not isinstance(content, dict):
-        raise UsageError(f"The file {METADATA} has no submissions; download the submissions again.")
+        raise UsageError(f"The file {METADATA} has no hand-ins; download the hand-ins again.")
     return {str(name): value for name, value in content.items()}
 
 

@@ -104,13 +104,13 @@ def mark(bot: Bot, hash_cache: dict[Path, dict[str, str]]) -> tuple[Json, dict[s
 
 
 def _outermost(pieces: Sequence[Piece]) -> list[Path]:
-    """Return the paths of a submission without those that lie in another one's folder, whatever the current folder is."""
+    """Return the paths of a hand-in without those that lie in another one's folder, whatever the current folder is."""
     sources = list(dict.fromkeys(Path(os.path.normpath(Path(piece.source).absolute())) for piece in pieces))
     return [source for source in sources if not any(other in source.parents for other in sources)]
 
 
 def _labels(sources: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of each file and folder of a submission in hashes; a folder that is alone may have any name."""
+    """Return the name of each file and folder of a hand-in in hashes; a folder that is alone may have any name."""
     if len(sources) == 1 and sources[0].is_dir():
         return {sources[0]: ""}
     labels: dict[Path, str] = {}

@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _MOST_NAMED = 5
-#: What Moodle adds to the name of a student or a team: its number and the kind of submission.
+#: What Moodle adds to the name of a student or a team: its number and the kind of hand-in.
 _MOODLE = re.compile(r"(?P<name>.+?)(?:_(?P<number>[0-9]+))?_assignsubmission_(?P<kind>file|onlinetext)(?:_(?P<file>.*))?", re.DOTALL)
 #: The same for a folder, whose name ends there: the name before it may be any, even that of another student's folder.
 _MOODLE_FOLDER = re.compile(r"(?P<name>.+?)(?:_(?P<number>[0-9]+))?_assignsubmission_(?P<kind>file|onlinetext)_?(?P<file>)", re.DOTALL)
 #: What Canvas adds: whether it was late, the numbers of the student and of the attachment. Without an attachment it is a text or a link. Canvas
-#: leaves letters, marks and digits of a name, so of some names nothing. An anonymous submission has no name.
+#: leaves letters, marks and digits of a name, so of some names nothing. An anonymous hand-in has no name.
 _CANVAS = re.compile(
     r"(?:(?=(?:LATE_)?anon_)|(?P<name>.*?)_)(?P<late>LATE_)?(?P<user>[0-9]+|anon_\w{5})_"
     r"(?:(?P<attachment>[0-9]+)_(?P<file>.+)|(?P<kind>text|link)\.html)",
@@ -40,20 +40,20 @@ _CANVAS = re.compile(
 _CANVAS_IDS = re.compile(r"(?=_(?:LATE_)?(?P<user>[0-9]+)_(?:(?P<attachment>[0-9]+)_.|(?:text|link)\.html$))", re.DOTALL)
 #: Canvas adds -1, -2 ... to the name of a file that was submitted before.
 _NUMBERED = re.compile(r"(?P<stem>.+)-(?P<number>\d{1,3})(?P<suffix>(?:\.[^.]*)?)", re.DOTALL)
-#: How the submissions of a class can be laid out. AUTO: by the names at the top, which no student chooses.
+#: How the hand-ins of a class can be laid out. AUTO: by the names at the top, which no student chooses.
 LAYOUTS = AUTO, GRADESCOPE, CANVAS, MOODLE, PLAIN = ("auto", "gradescope", "canvas", "moodle", "plain")
 
 
 class DownloadedHandIn(NamedTuple):
-    """One submission in a download.
+    """One hand-in in a download.
 
-    ``name`` is that of its file or folder. ``pieces`` are paths and where they go in the submission's folder ("" for the whole folder).
+    ``name`` is that of its file or folder. ``pieces`` are paths and where they go in the hand-in's folder ("" for the whole folder).
     ``student`` is the student's name in tables if there is no roster. ``identities`` are numbers, addresses and, if the grader named them, file names that
-    identify the student, ``people`` are persons' names. ``attempt`` orders the submissions of one account, where the download tells their times.
-    A submission that is refused already has a ``reason``. ``person`` is what no two accounts of a download share: the student id ("id 101"),
+    identify the student, ``people`` are persons' names. ``attempt`` orders the hand-ins of one account, where the download tells their times.
+    A hand-in that is refused already has a ``reason``. ``person`` is what no two accounts of a download share: the student id ("id 101"),
     else the whole address ("mail ada@a.example"), the platform's number ("canvas 7001"), or the name of the file or folder ("name ada").
-    ``is_absent`` is True for a submission that the download names but doesn't contain; the ``reason`` says so. ``late`` is what the platform
-    says about the time of the submission, ``replaced`` are the names of the earlier attempts in whose place it counts.
+    ``is_absent`` is True for a hand-in that the download names but doesn't contain; the ``reason`` says so. ``late`` is what the platform
+    says about the time of the hand-in, ``replaced`` are the names of the earlier attempts in whose place it counts.
     """
 
     name: str
@@ -97,10 +97,10 @@ class DownloadedHandIn(NamedTuple):
 
 
 def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], layout: str, is_known: Callable[[str], bool]) -> bool:
-    """True if the only folder in SUBMISSIONS holds the submissions of a class, and is not one of them.
+    """True if the only folder in SUBMISSIONS holds the hand-ins of a class, and is not one of them.
 
     ``inner`` are the names in it, ``programs`` the names that a bot's program may have, without suffix. ``is_known`` tells whether a name is
-    that of a student. A student chooses what is in a submission, so that never makes it a class: what could be either is a UsageError.
+    that of a student. A student chooses what is in a hand-in, so that never makes it a class: what could be either is a UsageError.
     """
     if layout == GRADESCOPE:
         return METADATA in inner and not gradescope.FOLDER.fullmatch(name)
@@ -116,17 +116,17 @@ def is_wrapper(name: str, inner: Collection[str], programs: Collection[str], lay
         return False
     examples = ", ".join(f"'{entry:.80}' of {stem(entry):.80}" for entry in names[:_MOST_NAMED])
     raise UsageError(
-        f"It isn't certain how the submissions are laid out: there is only the folder '{name:.80}'. Read as plain, it is one submission, "
-        f"of {name:.80}. Read as the folder around a class, it holds {counted(len(names), 'submission')}: {examples or 'none'}"
+        f"It isn't certain how the hand-ins are laid out: there is only the folder '{name:.80}'. Read as plain, it is one hand-in, "
+        f"of {name:.80}. Read as the folder around a class, it holds {counted(len(names), 'hand-in')}: {examples or 'none'}"
         f"{', as ' + METADATA + ' says' if METADATA in inner else ''}. For the first, add --layout plain; for the second, name the folder "
         f"'{name:.80}' itself (unpack an archive first), or its platform with --layout."
     )
 
 
 def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collection[str] = (), layout: str = AUTO) -> list[DownloadedHandIn]:
-    """Return the submissions in a folder, in the order of their names.
+    """Return the hand-ins in a folder, in the order of their names.
 
-    ``refused`` gives the reason for each name that can't be graded; ``left_out`` are names that aren't submissions. UsageError if the folder
+    ``refused`` gives the reason for each name that can't be graded; ``left_out`` are names that aren't hand-ins. UsageError if the folder
     or the metadata of the download can't be read, or if the ``layout`` isn't certain.
     """
     refused = refused or {}
@@ -142,14 +142,14 @@ def read(top: Path, refused: Mapping[str, str] | None = None, left_out: Collecti
                     # Tools leave such files and folders behind, but a file with a suffix may be a program.
                     if kind != stat.S_IFREG or "." not in entry.name.lstrip("."):
                         continue
-                    reasons.setdefault(entry.name, f"The submission '{entry.name:.120}' has a name that begins with a dot; rename it.")
+                    reasons.setdefault(entry.name, f"The hand-in '{entry.name:.120}' has a name that begins with a dot; rename it.")
                 kinds[entry.name] = kind
     except OSError as error:
         raise UsageError(f"The folder '{top}' can't be read: {error.strerror or error}.") from None
     for name, kind in kinds.items():
         if name not in reasons and kind not in (stat.S_IFREG, stat.S_IFDIR):
             what = "a link" if kind == stat.S_IFLNK else KINDS.get(kind, "no ordinary file")
-            reasons[name] = f"The submission '{name:.120}' is {what}; put the file or folder itself there."
+            reasons[name] = f"The hand-in '{name:.120}' is {what}; put the file or folder itself there."
     names = sorted({*kinds, *refused})
     layout = _layout([name for name in names if name in kinds] or names, kinds) if layout == AUTO else layout
     hand_ins: list[DownloadedHandIn] = []
@@ -183,7 +183,7 @@ def _layout(names: Sequence[str], kinds: Mapping[str, int]) -> str:
         if other is None:
             return GRADESCOPE
         raise UsageError(
-            f"It isn't certain how the submissions are laid out: {METADATA} is that of a Gradescope export, but '{other:.80}' isn't "
+            f"It isn't certain how the hand-ins are laid out: {METADATA} is that of a Gradescope export, but '{other:.80}' isn't "
             f"named as in one (submission_123456). Take out what doesn't belong there, or add --layout {GRADESCOPE} or --layout {PLAIN}."
         )
     counts = {CANVAS: len(_matching(_CANVAS, names)), MOODLE: len(_matching(_MOODLE, names))}
@@ -199,7 +199,7 @@ def _layout(names: Sequence[str], kinds: Mapping[str, int]) -> str:
         other = next((name for name in names if not _CANVAS.fullmatch(name) and not _MOODLE.fullmatch(name)), None)
         plain = "" if other is None else f"; as plain, each is named after its student, such as '{other:.80}'"
         raise UsageError(
-            f"It isn't certain how the submissions are laid out: read {'; '.join(read_as)}{plain}. Take out what doesn't belong there, or add "
+            f"It isn't certain how the hand-ins are laid out: read {'; '.join(read_as)}{plain}. Take out what doesn't belong there, or add "
             f"{' or '.join(f'--layout {layout}' for layout in (*(each for each, count in counts.items() if count), PLAIN))}."
         )
     return PLAIN
@@ -210,13 +210,13 @@ def _example(pattern: re.Pattern[str], names: Iterable[str]) -> str:
 
 
 def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object], reasons: Mapping[str, str]) -> list[DownloadedHandIn]:
-    """One submission for each student who submitted it: a group's counts for every member."""
+    """One hand-in for each student who submitted it: a group's counts for every member."""
     hand_ins = []
     for place, (name, facts) in enumerate(metadata.items()):
         attempt = gradescope.attempt(name, facts, place)
         reason = reasons.get(name, "")
         if name not in names:
-            reason = f"The submission '{name:.120}' is named in {METADATA}, but it is not in the download; download it again."
+            reason = f"The hand-in '{name:.120}' is named in {METADATA}, but it is not in the download; download it again."
         for sid, email, full_name in gradescope.submitters(facts):
             hand_ins.append(
                 DownloadedHandIn(
@@ -228,7 +228,7 @@ def _gradescope(top: Path, names: Sequence[str], metadata: Mapping[str, object],
                     _non_empty(full_name),
                     attempt,
                     reason,
-                    f"id {key(sid)}" if sid else f"mail {key(email)}" if email else f"submission {name}",
+                    f"id {key(sid)}" if sid else f"mail {key(email)}" if email else f"hand-in {name}",
                     name not in names,
                     attempt.time_text,
                 )
@@ -257,7 +257,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
         full_name, number = first["name"], first["number"] or ""
         reason = next((reasons[name] for name in files if reasons.get(name)), "")
         if not files:
-            reason = f"The submission '{group[0]:.120}' is a text and no file; a bot is a file."
+            reason = f"The hand-in '{group[0]:.120}' is a text and no file; a bot is a file."
         whole = [name for name in files if kinds.get(name) == stat.S_IFDIR]
         if len(whole) > 1 or (whole and len(files) > 1):
             reason = reason or _several(files)
@@ -280,7 +280,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
 
 def _several(names: Iterable[str]) -> str:
     quoted = " and ".join(f"'{name:.120}'" for name in names)
-    return f"There are several submissions of the same student: {quoted}; keep one."
+    return f"There are several hand-ins of the same student: {quoted}; keep one."
 
 
 def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str, str]) -> list[DownloadedHandIn]:
@@ -300,7 +300,7 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
         person = names[graded[0]]["name"] or ""
         reason = next((reasons[name] for name in files if reasons.get(name)), "")
         if not files:
-            reason = f"The submission '{graded[0]:.120}' is a text or a link and no file; a bot is a file."
+            reason = f"The hand-in '{graded[0]:.120}' is a text or a link and no file; a bot is a file."
         hand_ins.append(
             DownloadedHandIn(
                 graded[0],
@@ -346,20 +346,20 @@ def _divisible(names: Mapping[str, re.Match[str]]) -> dict[str, str]:
 
 
 def _unclear(top: Path, name: str, numbers: tuple[str, str], platform: str) -> DownloadedHandIn:
-    """A submission whose student isn't certain, because students choose their own names and those of their files.
+    """A hand-in whose student isn't certain, because students choose their own names and those of their files.
 
     In Canvas, the name of a student and that of a file may both have numbers in them. In Moodle, what follows the first of two numbers is the
     rest of a name or the beginning of a file's.
     """
     reason = (
-        f"The submission '{name:.120}' could be that of {numbers[0]:.60} or of {numbers[1]:.60}, because its name can be "
+        f"The hand-in '{name:.120}' could be that of {numbers[0]:.60} or of {numbers[1]:.60}, because its name can be "
         "divided in two ways; find out whose it is, and rename it so that there are only two numbers in its name."
     )
     return DownloadedHandIn(name, ((str(top / name), name),), stem(name), reason=reason, person=f"{platform} {name}")
 
 
 def _places(files: Sequence[str], names: Mapping[str, re.Match[str]]) -> dict[str, str]:
-    """Return the file for each name in a submission. Of several attempts with the same file the last one counts.
+    """Return the file for each name in a hand-in. Of several attempts with the same file the last one counts.
 
     Nobody can say whether the student or Canvas wrote the -1 of "map-1.txt". So a file has both names, but for a Python program: no module
     has a hyphen in its name.
@@ -408,5 +408,5 @@ def _shared(names: Sequence[str]) -> str:
 
 
 def of_entry(path: Path) -> DownloadedHandIn:
-    """Return the submission that is a file or folder named after its student."""
+    """Return the hand-in that is a file or folder named after its student."""
     return _plain(path.parent, [path.name], {path.name: stat.S_IFDIR} if path.is_dir() else {}, {})[0]

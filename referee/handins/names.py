@@ -21,7 +21,7 @@ _IGNORED = frozenset({"__MACOSX", ".DS_Store", "Thumbs.db", "desktop.ini"})
 
 
 def is_ignored(name: str) -> bool:
-    """True if a file or folder of this name doesn't belong to a submission, such as ``.git`` or ``__MACOSX``."""
+    """True if a file or folder of this name doesn't belong to a hand-in, such as ``.git`` or ``__MACOSX``."""
     return name in _IGNORED or name.startswith("._") or submission.is_ignored(name)
 
 

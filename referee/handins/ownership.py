@@ -1,8 +1,8 @@
-"""Decides whose each submission is. A clash is an error that names both submissions: no mark is moved by a guess.
+"""Decides whose each hand-in is. A clash is an error that names both hand-ins: no mark is moved by a guess.
 
-With a roster, a person is a row of it; without one, the name of the submission in its layout. An account is what a platform vouches for: the
-student id with the whole address, or the platform's number. Of the submissions of one account the last counts. People choose their own names, so
-a name alone claims nobody where the platform gives an id or an address: such a submission is listed and left out.
+With a roster, a person is a row of it; without one, the name of the hand-in in its layout. An account is what a platform vouches for: the
+student id with the whole address, or the platform's number. Of the hand-ins of one account the last counts. People choose their own names, so
+a name alone claims nobody where the platform gives an id or an address: such a hand-in is listed and left out.
 
 """
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 #: A sentence names no more files or students than this.
 MOST_NAMED = 5
 _REMEDY = (
-    "Nothing was graded or changed. Take out the wrong submission, or name the right one on the roster: by the student id or the whole address, by "
+    "Nothing was graded or changed. Take out the wrong hand-in, or name the right one on the roster: by the student id or the whole address, by "
     "the platform's number beside the name, by its name in a column 'submission', or, for a team, by the team's name in a column 'team'."
 )
 
 
 class EarlierHandIn(NamedTuple):
-    """A submission of an earlier run: its student, its own name, and its person with all identities, escaped."""
+    """A hand-in of an earlier run: its student, its own name, and its person with all identities, escaped."""
 
     student: str
     name: str
@@ -41,9 +41,9 @@ class EarlierHandIn(NamedTuple):
 
 
 class Attribution(NamedTuple):
-    """A row of the result: a submission and a student, or one of them.
+    """A row of the result: a hand-in and a student, or one of them.
 
-    ``student`` is the name of a student who is known, else "". ``reason`` says why the submission isn't graded, ``note`` is a remark about one
+    ``student`` is the name of a student who is known, else "". ``reason`` says why the hand-in isn't graded, ``note`` is a remark about one
     that is.
     """
 
@@ -57,17 +57,17 @@ class Attribution(NamedTuple):
 def is_known(name: str, rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn]) -> bool:
     """True if a file or folder has the name of a student on the roster, or of one of an earlier run."""
     texts = {key(name), key(stem(name))}
-    return any(texts & {key(text) for text in (row.student, row.submission, *row.identities)} for row in rows) or any(
-        key(submission.student) in texts or submission.person in {f"name {text}" for text in texts} for submission in earlier
+    return any(texts & {key(text) for text in (row.student, row.hand_in, *row.identities)} for row in rows) or any(
+        key(hand_in.student) in texts or hand_in.person in {f"name {text}" for text in texts} for hand_in in earlier
     )
 
 
 def attributions(
     hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow] | None, earlier: Sequence[EarlierHandIn]
 ) -> list[Attribution]:
-    """Return one row for each student, those on the roster first, then one for each submission of anybody else.
+    """Return one row for each student, those on the roster first, then one for each hand-in of anybody else.
 
-    ``earlier`` are the submissions of earlier runs. UsageError for two submissions of one student that aren't attempts of the same account, for
+    ``earlier`` are the hand-ins of earlier runs. UsageError for two hand-ins of one student that aren't attempts of the same account, for
     two accounts with one id or address, for one that could be a person's or a team's, and for one in place of another person's.
     """
     clashes: list[str] = []
@@ -81,7 +81,7 @@ def attributions(
         _check_names(rows, earlier)
         made, others, owned = _on_roster(hand_ins, rows, earlier, clashes)
         students = {row.student for row in rows}
-        strangers = [submission for submission in earlier if submission.student not in students]
+        strangers = [hand_in for hand_in in earlier if hand_in.student not in students]
     groups: dict[str, list[Attribution]] = {}
     for attribution in others:
         for student in _students(attribution, strangers, clashes):
@@ -98,19 +98,19 @@ def attributions(
 
 
 def _no_match_sentence(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> str:
-    """Return the sentence for a roster that fits no submission: it may be that of another class, or the submissions may be those of teams."""
+    """Return the sentence for a roster that fits no hand-in: it may be that of another class, or the hand-ins may be those of teams."""
     named = listed([item.full_name or item.student for item in hand_ins])
     zeros = next((pair for item in hand_ins if (pair := roster.without_zeros(item, rows))), None)
     hint = f"{_hint(zeros, ())} " if zeros else ""
     return (
-        f"None of the {len(hand_ins)} submissions belongs surely to a student on the roster: it may be that of another class, it may lack the ids or "
-        f"addresses by which the platform knows the students, or the submissions may be those of teams. They are by {named}. {hint}Without the roster, each "
+        f"None of the {len(hand_ins)} hand-ins belongs surely to a student on the roster: it may be that of another class, it may lack the ids or "
+        f"addresses by which the platform knows the students, or the hand-ins may be those of teams. They are by {named}. {hint}Without the roster, each "
         "is graded under its own name."
     )
 
 
 def _latest(hand_ins: Sequence[DownloadedHandIn], clashes: list[str]) -> list[DownloadedHandIn]:
-    """Return the last submission of each account, with the names of those that it replaces."""
+    """Return the last hand-in of each account, with the names of those that it replaces."""
     accounts: dict[tuple[str, ...], list[DownloadedHandIn]] = {}
     for item in hand_ins:
         account = (item.person, *item.addresses) if item.is_vouched else (item.person, item.name)
@@ -125,14 +125,14 @@ def _last(group: Sequence[DownloadedHandIn], clashes: list[str]) -> DownloadedHa
     clocks = {attempt.clock for attempt in attempts}
     if UNREADABLE in clocks or len(clocks) > 1:
         times = " and ".join(f"'{item.name}' ({item.attempt.time_text or 'no time'})" for item in group if item.attempt is not None)
-        clashes.append(f"The times of the submissions {times} of '{group[0].student}' can't be compared, so none is the last.")
+        clashes.append(f"The times of the hand-ins {times} of '{group[0].student}' can't be compared, so none is the last.")
     *earlier, last = sorted(group, key=lambda item: attempts[group.index(item)])
     return last._replace(replaced=tuple(dict.fromkeys(item.name for item in earlier if item.name != last.name)))
 
 
 def _check_names(rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn]) -> None:
     """Raise UsageError if the roster gives another name to a student of an earlier run, who would be another student without the marks."""
-    on_roster, begun = {row.student for row in rows}, {submission.student for submission in earlier}
+    on_roster, begun = {row.student for row in rows}, {hand_in.student for hand_in in earlier}
     for old in earlier:
         if old.name and old.student not in on_roster and (tokens := _tokens(old)):
             texts = {token.partition(" ")[2] for token in tokens}
@@ -146,28 +146,28 @@ def _check_names(rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn]) ->
 
 
 def _tokens(old: EarlierHandIn) -> tuple[str, ...]:
-    """Return the person and the addresses of a submission of an earlier run, if a platform knows them."""
-    if not old.person or old.person.startswith(("name ", "submission ", "team ")):
+    """Return the person and the addresses of a hand-in of an earlier run, if a platform knows them."""
+    if not old.person or old.person.startswith(("name ", "hand-in ", "team ")):
         return ()
     return old.person, *(f"mail {escape(key(text))}" for text in old.identities if "@" in text)
 
 
 def _shared(owned: Sequence[Attribution], earlier: Sequence[EarlierHandIn]) -> list[str]:
-    """Return a sentence for each id, number and address that two accounts, or submissions of two students, have.
+    """Return a sentence for each id, number and address that two accounts, or hand-ins of two students, have.
 
     What the roster names in the row of a student belongs to that student, whatever an earlier run found.
     """
     before: dict[str, dict[str, str]] = {}
     for old in earlier:
         for token in _tokens(old) if old.name else ():
-            before.setdefault(token, {})[old.student] = f"the submission '{old.name}' ({old.person}) of an earlier run"
+            before.setdefault(token, {})[old.student] = f"the hand-in '{old.name}' ({old.person}) of an earlier run"
     now: dict[str, tuple[Attribution, str]] = {}
     clashes: dict[tuple[str, str], str] = {}
     for attribution in owned:
         item, row = _hand_in_of(attribution), attribution.row
         if item.is_named_by_grader or item.person.startswith("team ") or (row is not None and roster.is_file_of(item, row)):
             continue
-        label = f"the submission '{item.name}' ({_identity(item)})"
+        label = f"the hand-in '{item.name}' ({_identity(item)})"
         for token in dict.fromkeys((escape(item.person), *(f"mail {escape(address)}" for address in item.addresses))):
             kind, _, text = token.partition(" ")
             what = {"id": "student id", "mail": "address"}.get(kind, "number")
@@ -194,14 +194,14 @@ def _is_settled(row: RosterRow, items: Sequence[DownloadedHandIn]) -> bool:
 
 
 def _hand_in_of(attribution: Attribution) -> DownloadedHandIn:
-    assert attribution.hand_in is not None, "it was made of a submission"
+    assert attribution.hand_in is not None, "it was made of a hand-in"
     return attribution.hand_in
 
 
 class _Facts(NamedTuple):
-    """What all submissions of a download together say.
+    """What all hand-ins of a download together say.
 
-    ``are_numbers``: the roster has numbers of the platform. ``is_open``: it has no number, id or address of any submission, so that names count.
+    ``are_numbers``: the roster has numbers of the platform. ``is_open``: it has no number, id or address of any hand-in, so that names count.
     ``is_vouched``: the platform gives ids or addresses; ``has_one_domain``: the addresses end alike. ``are_teams``: teams handed in.
     """
 
@@ -234,7 +234,7 @@ def _facts(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> _
 def _on_roster(
     hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn], clashes: list[str]
 ) -> tuple[list[Attribution], list[Attribution], list[Attribution]]:
-    """Return a attribution for each student on the roster, those of submissions that belong to none of them, and one for each other submission."""
+    """Return a attribution for each student on the roster, those of hand-ins that belong to none of them, and one for each other hand-in."""
     hand_ins = _without_groups(hand_ins, rows)
     facts = _facts(hand_ins, rows)
     is_anybodys = False
@@ -245,7 +245,7 @@ def _on_roster(
     for item in hand_ins:
         team = roster.members(item, rows) if not item.is_vouched else ()
         if text := _doubt(item, team, rows, facts):
-            clashes.append(f"{_the_submission(item)} ({_identity(item)}) {text}")
+            clashes.append(f"{_the_hand_in(item)} ({_identity(item)}) {text}")
             continue
         candidates = _candidates(item, rows, facts, earlier)
         students = team or (candidates if len(candidates) == 1 else ())
@@ -269,19 +269,19 @@ def _on_roster(
             made.append(_of_row(groups[row.line], row, earlier, clashes))
         elif row.line in possible:
             names = listed([item.name for item in possible[row.line]])
-            made.append(Attribution(None, row.student, row, f"No submission surely belongs to this student; it could be {names}."))
+            made.append(Attribution(None, row.student, row, f"No hand-in surely belongs to this student; it could be {names}."))
         else:
             made.append(Attribution(None, row.student, row, "Nothing was submitted."))
     return made, others, owned
 
 
 def _as_team(item: DownloadedHandIn) -> DownloadedHandIn:
-    """Return the submission of a team, whose number identifies none of its members."""
+    """Return the hand-in of a team, whose number identifies none of its members."""
     return item._replace(identities=(), person=f"team {item.person}")
 
 
 def _without_groups(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> list[DownloadedHandIn]:
-    """Return the submissions with the names of the students without that of a group, which Moodle may write before them: "Lab 2-Kim Lee".
+    """Return the hand-ins with the names of the students without that of a group, which Moodle may write before them: "Lab 2-Kim Lee".
 
     What several names begin with, up to a hyphen, is a group, unless one of these is on the roster as it stands: names have hyphens, too.
     """
@@ -305,7 +305,7 @@ def _without_groups(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterR
 def _candidates(
     item: DownloadedHandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequence[EarlierHandIn]
 ) -> tuple[RosterRow, ...]:
-    """Return the students to whom a submission may belong. Names count only where nothing surer is known.
+    """Return the students to whom a hand-in may belong. Names count only where nothing surer is known.
 
     A person of an earlier run stays the same student, unless the roster has another address by now.
     """
@@ -320,7 +320,7 @@ def _candidates(
 
 
 def _doubt(item: DownloadedHandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow], facts: _Facts) -> str:
-    """Return why it isn't certain whose a submission is, so that the class has to stop, as a verb phrase; else ""."""
+    """Return why it isn't certain whose a hand-in is, so that the class has to stop, as a verb phrase; else ""."""
     if any(roster.is_file_of(item, row) for row in rows):
         return ""
     # A class of Moodle hands in by teams or by students, one of Canvas in both ways.
@@ -330,7 +330,7 @@ def _doubt(item: DownloadedHandIn, team: Sequence[RosterRow], rows: Sequence[Ros
 
 
 def _unclear_number(item: DownloadedHandIn, rows: Sequence[RosterRow], facts: _Facts) -> str:
-    """Return what is wrong if the number of a submission is that of a student with another name, as a verb phrase; else "".
+    """Return what is wrong if the number of a hand-in is that of a student with another name, as a verb phrase; else "".
 
     The name of another student counts only if the number can't be one of the platform: it counts the rows, or several students have it. Numbers that
     all belong to others aren't of another kind for that: two students may have swapped their names.
@@ -353,7 +353,7 @@ def _unclear_number(item: DownloadedHandIn, rows: Sequence[RosterRow], facts: _F
 
 
 def _unclear_team(item: DownloadedHandIn, team: Sequence[RosterRow], rows: Sequence[RosterRow]) -> str:
-    """Return what is wrong with a submission in a class of teams, as a verb phrase; "" if it is a team's and no student has its name."""
+    """Return what is wrong with a hand-in in a class of teams, as a verb phrase; "" if it is a team's and no student has its name."""
     alike = [row for row in roster.namesakes(item, rows) if row not in team]
     name = item.people[0] if item.people else ""
     if len({key(row.team) for row in team}) > 1:
@@ -370,7 +370,7 @@ def _of_row(group: Sequence[DownloadedHandIn], row: RosterRow, earlier: Sequence
     before = next((each for each in earlier if each.student == row.student), None)
     if before is not None and before.name and not is_sure and not _is_same_person(chosen, before):
         clashes.append(
-            f"{_the_submission(chosen)} ({_identity(chosen)}) is of another person than the submission '{before.name}' "
+            f"{_the_hand_in(chosen)} ({_identity(chosen)}) is of another person than the hand-in '{before.name}' "
             f"({before.person}) of the student '{row.student}', which it would replace."
         )
     return Attribution(chosen, row.student, row)
@@ -384,7 +384,7 @@ def _is_same_person(item: DownloadedHandIn, before: EarlierHandIn) -> bool:
 
 
 def _hint(zeros: tuple[str, RosterRow] | None, grouped: Sequence[RosterRow]) -> str:
-    """Return whose a submission could be that belongs to nobody: by an id without its zeros, or by a name after that of a group."""
+    """Return whose a hand-in could be that belongs to nobody: by an id without its zeros, or by a name after that of a group."""
     if zeros is not None:
         text, row = zeros
         example = f"{text.lstrip('0'):.60} for {text:.60}"
@@ -395,7 +395,7 @@ def _hint(zeros: tuple[str, RosterRow] | None, grouped: Sequence[RosterRow]) -> 
 
 
 def _outsider(item: DownloadedHandIn, several: Sequence[RosterRow], alike: Sequence[RosterRow], hint: str) -> Attribution:
-    """Return the attribution of a submission that belongs to nobody on the roster, or that could belong to several students there.
+    """Return the attribution of a hand-in that belongs to nobody on the roster, or that could belong to several students there.
 
     It is left out if it has the name of somebody there.
     """
@@ -403,9 +403,9 @@ def _outsider(item: DownloadedHandIn, several: Sequence[RosterRow], alike: Seque
         students = listed([row.student for row in several])
         return Attribution(
             item,
-            reason=f"{_the_submission(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
+            reason=f"{_the_hand_in(item)} could belong to several students on the roster: {students}; name it in a column 'submission'.",
         )
-    text = " ".join(part for part in (f"{_the_submission(item)} belongs to nobody on the roster.", hint) if part)
+    text = " ".join(part for part in (f"{_the_hand_in(item)} belongs to nobody on the roster.", hint) if part)
     if not alike:
         return Attribution(item, note=text)
     namesakes = " and ".join(f"'{row.student}' ({', '.join(row.identities[:3])})" for row in alike[:MOST_NAMED])
@@ -414,30 +414,30 @@ def _outsider(item: DownloadedHandIn, several: Sequence[RosterRow], alike: Seque
 
 
 def _only(group: Sequence[DownloadedHandIn], student: str, clashes: list[str]) -> DownloadedHandIn:
-    """Return the submission of a student; several are a clash."""
+    """Return the hand-in of a student; several are a clash."""
     if len(group) > 1:
         persons = {item.person for item in group}
         if len(persons) == 1 or all(item.is_named_by_grader for item in group):
             names = listed([item.name for item in group])
-            clashes.append(f"There are {len(group)} submissions of the same student, '{student}': {names}; keep one.")
+            clashes.append(f"There are {len(group)} hand-ins of the same student, '{student}': {names}; keep one.")
         else:
             names = " and ".join(f"'{item.name}' ({_identity(item)})" for item in group[:MOST_NAMED])
-            clashes.append(f"The submissions {names} claim to be of the same student, '{student}', but are of different persons.")
+            clashes.append(f"The hand-ins {names} claim to be of the same student, '{student}', but are of different persons.")
     return group[0]
 
 
 def _students(attribution: Attribution, earlier: Sequence[EarlierHandIn], clashes: list[str]) -> list[str]:
-    """Return the students of an earlier run to whom a submission belongs, else [""]. A student of the same name may be another person."""
+    """Return the students of an earlier run to whom a hand-in belongs, else [""]. A student of the same name may be another person."""
     item = _hand_in_of(attribution)
-    if students := [submission.student for submission in earlier if item.person and submission.person == escape(item.person)]:
+    if students := [hand_in.student for hand_in in earlier if item.person and hand_in.person == escape(item.person)]:
         return students
-    same = next((submission for submission in earlier if submission.student == item.student), None)
+    same = next((hand_in for hand_in in earlier if hand_in.student == item.student), None)
     if same is None:
         return [""]
-    is_vouched = not item.person.startswith("submission ")
+    is_vouched = not item.person.startswith("hand-in ")
     if same.person and not (is_vouched and item.is_named_by_grader != same.person.startswith("name ")):
         clashes.append(
-            f"{_the_submission(item)} ({_identity(item)}) has the name of the student '{same.student}', whose submission "
+            f"{_the_hand_in(item)} ({_identity(item)}) has the name of the student '{same.student}', whose hand-in "
             f"'{same.name}' is of another person ({same.person})."
         )
     return [same.student]
@@ -448,8 +448,8 @@ def _identity(item: DownloadedHandIn) -> str:
     return ", ".join(dict.fromkeys(text for text in (item.person.removeprefix("mail "), key(address)) if text))
 
 
-def _the_submission(hand_in: DownloadedHandIn) -> str:
-    return f"The submission '{hand_in.name}'"
+def _the_hand_in(hand_in: DownloadedHandIn) -> str:
+    return f"The hand-in '{hand_in.name}'"
 
 
 def listed(names: Sequence[str]) -> str:

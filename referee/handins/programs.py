@@ -29,7 +29,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 def players_of(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: str) -> Mapping[Seat, str]:
-    """Return the player of each seat, as a name in the submission's folder; "" is the folder, whose programs have the names of seats.
+    """Return the player of each seat, as a name in the hand-in's folder; "" is the folder, whose programs have the names of seats.
 
     As on the command line, a seat's program is called after it, or main or bot, or ``bot.toml`` says how it is run. A single program with
     another name plays every seat. A program with the name of a seat plays no other one.
@@ -73,7 +73,7 @@ def _by_bot_toml(top: Path, seats: Sequence[Seat], label: str, files: Sequence[s
     players: dict[Seat, str] = {}
     others = [name for name in files if name != bot_toml.NAME]
     for seat in seats:
-        bot_settings = bot_toml.read(top, seat, f"The submission {label}")
+        bot_settings = bot_toml.read(top, seat, f"The hand-in {label}")
         if bot_settings is not None and bot_settings.run:
             scripts.repair(str(top), bot_settings.run)
             players[seat] = ""

@@ -1,4 +1,4 @@
-"""The roster of a class, and which of its students a submission belongs to. With two possible students, it belongs to neither.
+"""The roster of a class, and which of its students a hand-in belongs to. With two possible students, it belongs to neither.
 
 A number of Canvas or Moodle may be that of a person, of a team, or of something else, so it counts only together with the name.
 
@@ -32,14 +32,14 @@ LONGEST_STUDENT = 80
 #: The longest name of a student's folder, in bytes.
 LONGEST_FILE_NAME = 160
 _MOST_BYTES = 16 << 20
-#: So many rows and names are kept in the form in which they are compared: each submission is compared with each row.
+#: So many rows and names are kept in the form in which they are compared: each hand-in is compared with each row.
 _MOST_CACHED = 1 << 14
 #: The most words of a person's name that are compared.
 MOST_WORDS = 8
 
 
 class RosterRow(NamedTuple):
-    """A student on the roster, or the team of an arena. ``submission`` is the name of a file or folder, if the roster names one; ``identities`` are all cells.
+    """A student on the roster, or the team of an arena. ``hand_in`` is the name of a file or folder, if the roster names one; ``identities`` are all cells.
 
     ``ids`` are the cells of columns whose name says that they have student ids, ``team`` is that of the student, ``late`` is when the student
     handed in, as a worksheet of Moodle says it. ``numbers`` are the cells that may be numbers of a platform: they don't count the rows, and no other
@@ -49,7 +49,7 @@ class RosterRow(NamedTuple):
     line: int
     student: str
     full_name: str = ""
-    submission: str = ""
+    hand_in: str = ""
     identities: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
     team: str = ""
@@ -169,7 +169,7 @@ def _cleaned(cell: str) -> str:
 _ADDRESS = re.compile(r"[^<>@]*<(?:mailto:)?([^\s<>@]+@[^\s<>@]+)>|mailto:([^\s<>@?]+@[^\s<>@?]+)(?:\?.*)?", re.IGNORECASE)
 _MAILS = frozenset({"email", "e-mail", "mail", "email address", "e-mail address"})
 _NAMES = frozenset({"name", "full name", "first name", "last name", "surname"})
-#: The time of a submission, in a worksheet of Moodle. Its "Identifier" is "Participant 1234" in the language of the site.
+#: The time of a hand-in, in a worksheet of Moodle. Its "Identifier" is "Participant 1234" in the language of the site.
 _LATE = "last modified (submission)"
 _GRADES = ("status", "grade", "maximum grade", "grade can be changed", "last modified (grade)", "feedback comments", "online text")
 #: Columns that identify nobody.
@@ -190,7 +190,7 @@ def _check_different(rows: Iterable[RosterRow], label: str, who: str) -> None:
 
 
 def sure(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
-    """Return the students of whom the roster names an identity of a submission: an id, an address, a number."""
+    """Return the students of whom the roster names an identity of a hand-in: an id, an address, a number."""
     hand_in_keys = {key(text) for text in hand_in.identities} | _numbered(hand_in)
     return tuple(row for row in rows if not hand_in_keys.isdisjoint(keys(row)))
 
@@ -201,20 +201,20 @@ def _numbered(hand_in: DownloadedHandIn) -> set[str]:
 
 
 def owns(row: RosterRow, hand_in: DownloadedHandIn) -> bool:
-    """True if this row of the roster names all that a platform says of the account of a submission: the file, or both the id and the address."""
+    """True if this row of the roster names all that a platform says of the account of a hand-in: the file, or both the id and the address."""
     row_keys = keys(row)
     said = (key(hand_in.student_id), *hand_in.addresses) if hand_in.student_id else hand_in.addresses or (hand_in.number,)
     return is_file_of(hand_in, row) or row_keys.issuperset(said)
 
 
 def names(row: RosterRow, hand_in: DownloadedHandIn) -> bool:
-    """True if the roster names the person of a submission in this row: by its file, else by the id, else by the address or number."""
+    """True if the roster names the person of a hand-in in this row: by its file, else by the id, else by the address or number."""
     identities = (hand_in.student_id,) if hand_in.student_id else hand_in.identities
     return is_file_of(hand_in, row) or not keys(row).isdisjoint(key(text) for text in identities)
 
 
 def contradiction(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> str:
-    """Return what is wrong if the student id of a submission is not that of the student with its address, as a verb phrase; else ""."""
+    """Return what is wrong if the student id of a hand-in is not that of the student with its address, as a verb phrase; else ""."""
     if not hand_in.student_id or any(is_file_of(hand_in, row) for row in rows):
         return ""
     by_address = [row for row in rows if not keys(row).isdisjoint(hand_in.addresses)]
@@ -229,8 +229,8 @@ def contradiction(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> str:
 
 
 def is_file_of(hand_in: DownloadedHandIn, row: RosterRow) -> bool:
-    """True if the column 'submission' names the file or folder of a submission in this row."""
-    return bool(row.submission) and key(row.submission) in {key(name) for name in _files(hand_in)}
+    """True if the column 'submission' names the file or folder of a hand-in in this row."""
+    return bool(row.hand_in) and key(row.hand_in) in {key(name) for name in _files(hand_in)}
 
 
 def _files(hand_in: DownloadedHandIn) -> tuple[str, ...]:
@@ -240,18 +240,18 @@ def _files(hand_in: DownloadedHandIn) -> tuple[str, ...]:
 @lru_cache(_MOST_CACHED)
 def keys(row: RosterRow) -> frozenset[str]:
     """Return what the roster names in a row, except names of persons, in the form in which it is compared."""
-    return frozenset(key(text) for text in (*row.identities, row.submission) if text)
+    return frozenset(key(text) for text in (*row.identities, row.hand_in) if text)
 
 
 def find(hand_in: DownloadedHandIn, rows: Sequence[RosterRow], *, by_name: bool = True, by_account: bool = True) -> tuple[RosterRow, ...]:
-    """Return the students to whom a submission may belong: it is certain if this is one.
+    """Return the students to whom a hand-in may belong: it is certain if this is one.
 
     The file that the roster names counts first, then the identities, then, if ``by_account``, the part of an address before the @, and names of
-    persons last, if ``by_name``: never against an address, and never for a submission for which a platform gives an id or an address. A number
+    persons last, if ``by_name``: never against an address, and never for a hand-in for which a platform gives an id or an address. A number
     of a platform counts only together with the name. Two addresses have to be equal as a whole.
     """
     files = {key(text) for text in (*_files(hand_in), *hand_in.identities)}
-    by_file = tuple(row for row in rows if row.submission and key(row.submission) in files)
+    by_file = tuple(row for row in rows if row.hand_in and key(row.hand_in) in files)
     if by_file:
         return by_file
     likely = namesakes(hand_in, rows)
@@ -265,19 +265,19 @@ def find(hand_in: DownloadedHandIn, rows: Sequence[RosterRow], *, by_name: bool 
 
 
 def namesakes(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
-    """Return the students who have the name of a submission's person."""
+    """Return the students who have the name of a hand-in's person."""
     named = {name for text in hand_in.people for name in name_keys(text)}
     return tuple(row for row in rows if named & _names_of(row))
 
 
 def is_named(hand_in: DownloadedHandIn, row: RosterRow) -> bool:
-    """True if the name of a submission is that of a student, also after the name of a group and a hyphen, or is a word with the number ("Participant 7")."""
+    """True if the name of a hand-in is that of a student, also after the name of a group and a hyphen, or is a word with the number ("Participant 7")."""
     person_names = {name for text in hand_in.people for name in name_keys(text) | grouped(text)}
     return not person_names.isdisjoint(_names_of(row)) or not _numbered(hand_in).isdisjoint(keys(row))
 
 
 def members(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[RosterRow, ...]:
-    """Return the students of the team that handed in a submission, by the name of the team."""
+    """Return the students of the team that handed in a hand-in, by the name of the team."""
     teams = {row.team for row in rows if row.team}
     exact = {team for team in teams if key(team) in {key(text) for text in hand_in.people}}
     plain = {"".join(words(text)) for text in hand_in.people}
@@ -286,7 +286,7 @@ def members(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[Roste
 
 
 def without_zeros(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[str, RosterRow] | None:
-    """Return the student id of a submission and its row, if the roster has it without the zeros at its beginning.
+    """Return the student id of a hand-in and its row, if the roster has it without the zeros at its beginning.
 
     Where the grader named the files, their names are the ids.
     """

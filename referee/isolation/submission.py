@@ -1,6 +1,6 @@
 """Copies bots' files to a folder of the referee, so that the sandbox hides a bot's original name and path.
 
-Theory of operation. The owner of a submission may change it during the copy, for instance by swapping a folder for a link to a place
+Theory of operation. The owner of a hand-in may change it during the copy, for instance by swapping a folder for a link to a place
 that only the referee's user can read. So no path is resolved twice. Each folder is opened by its name in the folder before
 it, never through a link, and files are opened, measured and read through descriptors. The caps apply to the bytes that were read,
 not to the listed sizes.
@@ -27,16 +27,16 @@ from referee.support.files import open_regular
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: Limits of one submission.
+#: Limits of one hand-in.
 MOST_FILES = 10_000
 MOST_BYTES = 256 << 20
 #: The deepest nesting of folders.
 MOST_DEPTH = 50
 
 _CHUNK = 1 << 20
-#: Errors of the disk, not of the submission.
+#: Errors of the disk, not of the hand-in.
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-#: The most links on the path to a submission, as in the kernel.
+#: The most links on the path to a hand-in, as in the kernel.
 _MOST_LINKS = 40
 #: A folder that is opened only to look up names needs no permission to list it (Linux).
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
@@ -63,37 +63,37 @@ def is_ignored(name: str) -> bool:
 
 
 class Piece(NamedTuple):
-    """One file or folder of a submission: where it is, and its place below the bot's folder ("" for the folder itself)."""
+    """One file or folder of a hand-in: where it is, and its place below the bot's folder ("" for the folder itself)."""
 
     source: str
     place: str
 
 
-def refusal(label: str, text: str, *, is_submission: bool = True) -> PlayerError:
-    """Return the exception for a submission, or another bot, that can't be taken.
+def refusal(label: str, text: str, *, is_hand_in: bool = True) -> PlayerError:
+    """Return the exception for a hand-in, or another bot, that can't be taken.
 
     ``label`` is its quoted name, ``text`` continues the sentence.
     """
-    return PlayerError(f"The {'submission' if is_submission else 'bot'} {label} {text}")
+    return PlayerError(f"The {'hand-in' if is_hand_in else 'bot'} {label} {text}")
 
 
 class Count:
     """Counts the files and bytes copied so far; PlayerError above a cap.
 
-    ``leaves_out`` says which names are left out. Messages call the files a bot, or with ``is_submission`` a submission, to those who grade.
+    ``leaves_out`` says which names are left out. Messages call the files a bot, or with ``is_hand_in`` a hand-in, to those who grade.
     """
 
-    def __init__(self, label: str, leaves_out: Callable[[str], bool] = is_ignored, *, is_submission: bool = False) -> None:
+    def __init__(self, label: str, leaves_out: Callable[[str], bool] = is_ignored, *, is_hand_in: bool = False) -> None:
         self.label = label
-        self.is_submission = is_submission
-        self._alone = "submit the bot's own files alone" if is_submission else "put the bot's own files into a folder of their own"
+        self.is_hand_in = is_hand_in
+        self._alone = "submit the bot's own files alone" if is_hand_in else "put the bot's own files into a folder of their own"
         self.is_ignored = leaves_out
         self.files = 0
         self.bytes = 0
 
     def refusal(self, text: str) -> PlayerError:
         """Return the exception for these files; ``text`` continues the sentence."""
-        return refusal(self.label, text, is_submission=self.is_submission)
+        return refusal(self.label, text, is_hand_in=self.is_hand_in)
 
     def add_entry(self) -> None:
         """Count one file, folder or link."""
@@ -128,7 +128,7 @@ def open_temporary_folder() -> str:
 
 
 class CopiedFiles(NamedTuple):
-    """A copy of a submission: its folder, and the number of files and bytes in it."""
+    """A copy of a hand-in: its folder, and the number of files and bytes in it."""
 
     folder: str
     files: int
@@ -142,16 +142,16 @@ def copy(
     leaves_out: Callable[[str], bool] = is_ignored,
     *,
     is_open: bool = False,
-    is_submission: bool = False,
+    is_hand_in: bool = False,
 ) -> CopiedFiles:
-    """Copy a submission to a new folder, ``target`` if one is given; the caller removes it.
+    """Copy a hand-in to a new folder, ``target`` if one is given; the caller removes it.
 
     Files and folders inside a folder are left out if ``leaves_out`` of their name is true. Only this user can read the copy or, with
     ``is_open``, everybody who can enter the folder above. PlayerError names the file that can't be copied: a link that leaves the
-    submission or leads nowhere, a FIFO, a socket, a device, one file too many. CopyUnwritten if the disk is full.
+    hand-in or leads nowhere, a FIFO, a socket, a device, one file too many. CopyUnwritten if the disk is full.
     """
     target = target or new_name()
-    count = Count(f"'{label}'", leaves_out, is_submission=is_submission)
+    count = Count(f"'{label}'", leaves_out, is_hand_in=is_hand_in)
     try:
         os.mkdir(target, 0o700)
         for piece in pieces:
@@ -308,7 +308,7 @@ def open_file(path: str, label: str) -> BinaryIO:
 
 
 def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -> None:
-    """Copy everything in an open folder; ``top`` is the submission's path and ``below`` the folder's path in it, for messages and links."""
+    """Copy everything in an open folder; ``top`` is the hand-in's path and ``below`` the folder's path in it, for messages and links."""
     for name, facts in _entries(folder, below, count):
         count.add_entry()
         path, place = os.path.join(below, name), os.path.join(target, name)
@@ -356,7 +356,7 @@ def _entries(folder: int, below: str, count: Count) -> Iterator[tuple[str, os.st
 
 
 def _link(top: str, path: str, count: Count) -> str:
-    """Return the target of a link inside the submission, relative to its folder. PlayerError if it leads out of the submission.
+    """Return the target of a link inside the hand-in, relative to its folder. PlayerError if it leads out of the hand-in.
 
     The result is the text of a link in the copy. Nothing outside the sandbox follows it.
     """
@@ -403,7 +403,7 @@ def _copy_file(folder: int, name: str, path: str, target: str, count: Count) -> 
 
 def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
     kind = KINDS.get(stat.S_IFMT(facts.st_mode), "no ordinary file")
-    remedy = "take it out" if count.is_submission else "take it out, or give the bot a folder of its own"
+    remedy = "take it out" if count.is_hand_in else "take it out, or give the bot a folder of its own"
     return count.refusal(f"has {kind}: '{path}'; {remedy}.")
 
 

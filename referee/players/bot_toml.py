@@ -67,7 +67,7 @@ def settle(copy: Path) -> None:
     if NAME in names or not names:
         return
     if len(names) > 1:
-        raise PlayerError(f"The submission has no {NAME}, but {' and '.join(map(repr, names))}; keep one, and call it {NAME}.")
+        raise PlayerError(f"The hand-in has no {NAME}, but {' and '.join(map(repr, names))}; keep one, and call it {NAME}.")
     (copy / names[0]).rename(copy / NAME)
 
 

@@ -309,7 +309,7 @@ def _build(commands: bot_toml.BotToml, seat: Seat, folder: Path, text: str) -> t
 def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_built: bool) -> tuple[str, str]:
     """Return the program of a command line in ``bot.toml``, and its place in the folder, which is "" for a program on the PATH.
 
-    A submission names it, so it can't be any file of this machine. ``is_built``: the file may come into being by the build.
+    A hand-in names it, so it can't be any file of this machine. ``is_built``: the file may come into being by the build.
     """
     begin = f"{the_seat(seat)} '{text}' has a {bot_toml.NAME} whose '{key}' starts with '{word}'"
     place = os.path.normpath(word)

@@ -1,7 +1,7 @@
 """The commitment to the starts of a grading, a league or the final of an arena.
 
 When one of them begins, the referee writes ``commitment.toml``: all that decides its starts, and a secret. The SHA-256 of this file is
-published before the submissions come in, the file itself after the last match. So everybody can check that the starts were fixed in advance,
+published before the hand-ins come in, the file itself after the last match. So everybody can check that the starts were fixed in advance,
 and draw them again. The starts that are played come from the same ``Commitment`` that is written.
 
 Everything random comes from the secret, which the system drew, or from a seed that somebody wrote into the rubric or the league file. Each

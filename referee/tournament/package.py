@@ -42,7 +42,7 @@ class Package(NamedTuple):
 
 
 def pack(team: Team) -> Package:
-    """Pack a team's files. PlayerError for files that can't be read, or that are too large for a submission."""
+    """Pack a team's files. PlayerError for files that can't be read, or that are too large for a bot."""
     home = Path(os.path.normpath(Path(team.home or ".").absolute()))
     buffer = io.BytesIO()
     try:
@@ -59,9 +59,7 @@ def pack(team: Team) -> Package:
         raise PlayerError(f"The team {team.name} can't be sent to other machines: {error}") from None
     data = buffer.getvalue()
     if len(data) > MOST_BYTES:
-        raise PlayerError(
-            f"The team {team.name} has more than {MOST_BYTES >> 20} MiB of files, even compressed: too much for a submission."
-        )
+        raise PlayerError(f"The team {team.name} has more than {MOST_BYTES >> 20} MiB of files, even compressed: too much for a bot.")
     return Package(team.name, hashlib.sha256(data).hexdigest(), players, data)
 
 

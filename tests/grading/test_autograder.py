@@ -1,4 +1,4 @@
-"""The zip of an autograder, and a run of it in a setting like Gradescope's container, with submissions that cheat."""
+"""The zip of an autograder, and a run of it in a setting like Gradescope's container, with hand-ins that cheat."""
 
 from __future__ import annotations
 
@@ -231,14 +231,14 @@ class Run:
 
     def _submit(self, source: Path) -> None:
         """Submit a cheat: it looks for the results, the rubric and the opponent where they are in the container."""
-        home, submission = self.home, self.home / "submission"
+        home, hand_in = self.home, self.home / "submission"
         text = source.read_text().replace("@FOLDER@", str(home)).replace("@SECRET@", str(home / "source" / "rubric" / "rubric.toml"))
         text = text.replace("@OPPONENT@", str(home / "source" / "rubric" / "bots" / "quiet" / "hunter.py"))
         text = text.replace("@REPLAY@", str(home / "grading" / "private" / "league.sqlite"))
         planted = Planted(home, 1, "no-such-name")
-        (submission / "prey.py").write_text(planted.fill(text))
-        shutil.copy(HOSTILE / "_wire.py", submission)
-        shutil.copy(INTRUDERS / "_tries.py", submission)
+        (hand_in / "prey.py").write_text(planted.fill(text))
+        shutil.copy(HOSTILE / "_wire.py", hand_in)
+        shutil.copy(INTRUDERS / "_tries.py", hand_in)
 
 
 def genuine(found: dict[str, Any]) -> None:
@@ -261,7 +261,7 @@ def genuine(found: dict[str, Any]) -> None:
         pytest.param("leaves_daemons", 0, marks=pytest.mark.slow),
     ],
 )
-def test_no_submission_changes_its_results(name: str, least: int, rubric: Path, tmp_path: Path) -> None:
+def test_no_hand_in_changes_its_results(name: str, least: int, rubric: Path, tmp_path: Path) -> None:
     run = Run(tmp_path / "run", rubric, CHEATS / f"{name}.py")
     assert run.got == [], run.done.stdout
     assert run.tried >= least
@@ -289,7 +289,7 @@ def test_earlier_runs_count(runs_per_day: int, rubric: Path, tmp_path: Path) -> 
 
 
 @pytest.mark.alone
-def test_a_submission_without_a_program_is_told_so(rubric: Path, tmp_path: Path) -> None:
+def test_a_hand_in_without_a_program_is_told_so(rubric: Path, tmp_path: Path) -> None:
     run = Run(tmp_path / "run", rubric, None, files={"submission/notes.txt": "nothing"})
     assert run.results["score"] == 0
     assert "Status: refused." in run.results["output"]
@@ -327,7 +327,7 @@ def test_a_rubric_with_a_mistake_is_in_the_results(rubric: Path, referee: Cli, t
     rubric.write_text("name = 5")
     done = referee("grade", "gradescope", str(rubric), "--in-container", "--autograder", str(tmp_path))
     assert done.returncode == 2
-    assert results(tmp_path)["output"].startswith("Your submission was not graded, through no fault of yours.")
+    assert results(tmp_path)["output"].startswith("Your hand-in was not graded, through no fault of yours.")
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Texts of submissions stay text."""
+"""Texts of hand-ins stay text."""
 
 from __future__ import annotations
 

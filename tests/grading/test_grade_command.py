@@ -21,7 +21,7 @@ from leagues import IDLE
 from rubrics import HOMEWORK, RUBRIC, SEED
 from sandboxes import missing, need
 
-from referee.grading.rubric import commitment_of, example_submissions, load
+from referee.grading.rubric import commitment_of, example_hand_ins, load
 from referee.league.store import Store
 from referee.tournament.commitment import digest
 
@@ -67,7 +67,7 @@ def is_refused(done: subprocess.CompletedProcess[str], *told: str, status: int =
 
 @pytest.fixture(scope="session")
 def odd_class(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    """A graded class of odd submissions: its folder, and what the command printed."""
+    """A graded class of odd hand-ins: its folder, and what the command printed."""
     home = tmp_path_factory.mktemp("odd")
     folder = write_class(home, ada=IDLE, bob=CRASHES)
     (folder / f"{ESCAPES}.py").write_text(IDLE)
@@ -87,7 +87,7 @@ def copied(odd_class: tuple[Path, Any], tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_each_submission_gets_its_mark_and_the_rest_goes_on(odd_class: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
+def test_each_hand_in_gets_its_mark_and_the_rest_goes_on(odd_class: tuple[Path, subprocess.CompletedProcess[str]]) -> None:
     home, done = odd_class
     assert done.returncode == 0, done.stderr
     found = rows(home / "out")
@@ -141,8 +141,8 @@ def test_a_moved_folder_goes_on_and_keeps_every_byte_of_the_tables(odd_class: tu
     again = referee("grade", "rerun", "ada", "--out", "out", "--slots", "1")
     assert "4 matches to play" in again.stderr
     assert (out / "grades.csv").read_bytes() == before
-    is_refused(referee("grade", "rerun", "eve", "--out", "out"), "No submission of 'eve' was graded", "ada")
-    is_refused(referee("grade", "rerun", "empty", "--out", "out"), "No submission of 'empty' was graded")
+    is_refused(referee("grade", "rerun", "eve", "--out", "out"), "No hand-in of 'eve' was graded", "ada")
+    is_refused(referee("grade", "rerun", "empty", "--out", "out"), "No hand-in of 'empty' was graded")
 
 
 def test_tables_fit_narrow_terminals(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
@@ -195,11 +195,11 @@ def test_a_gradebook_replaces_only_a_gradebook(odd_class: tuple[Path, Any], refe
     assert written.read_text() == filled
 
 
-def test_a_changed_submission_and_another_rubric(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
+def test_a_changed_hand_in_and_another_rubric(odd_class: tuple[Path, Any], referee: Referee, tmp_path: Path) -> None:
     out = copied(odd_class, tmp_path)
     (tmp_path / "class" / "bob.py").write_text(IDLE)
     done = referee("grade", "run", "class", "--out", "out", "--roster", "roster.csv", "--slots", "1")
-    assert "The submission of bob has changed since it was marked" in done.stderr
+    assert "The hand-in of bob has changed since it was marked" in done.stderr
     assert "4 matches to play" in done.stderr
     assert rows(out)["bob"]["points"] == "20"
     is_refused(referee("grade", "run", "class", "--out", "out", "--isolation", "limits"), "was begun with isolation none, not limits")
@@ -246,10 +246,10 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], told: str, referee: R
     assert not (tmp_path / "out").exists()
 
 
-def test_a_source_without_submissions_begins_nothing(referee: Referee, tmp_path: Path) -> None:
+def test_a_source_without_hand_ins_begins_nothing(referee: Referee, tmp_path: Path) -> None:
     write_rubric(tmp_path)
     (tmp_path / "class").mkdir()
-    is_refused(referee("grade", "run", "class", "--out", "out"), "'class' has no submission in it")
+    is_refused(referee("grade", "run", "class", "--out", "out"), "'class' has no hand-in in it")
     (tmp_path / "roster.csv").write_text("student\nada\nbob\n")
     assert referee("grade", "run", "class", "--out", "none", "--roster", "roster.csv").returncode == 0
     assert [(row["status"], row["reason"]) for row in rows(tmp_path / "none").values()] == [("missing", "Nothing was submitted.")] * 2
@@ -289,8 +289,8 @@ def test_a_folder_that_cannot_be_read_is_refused_and_the_rest_goes_on(tmp_path: 
     found = {name: (row["points"], row["status"], row["reason"]) for name, row in rows(tmp_path / "out").items()}
     assert found == {
         "ada": ("20", "ok", ""),
-        "half": ("0", "refused", "The submission 'half' can't be copied: bot.py: Permission denied."),
-        "locked": ("0", "refused", "The submission 'locked' can't be copied: locked: Permission denied."),
+        "half": ("0", "refused", "The hand-in 'half' can't be copied: bot.py: Permission denied."),
+        "locked": ("0", "refused", "The hand-in 'locked' can't be copied: locked: Permission denied."),
     }
 
 
@@ -306,7 +306,7 @@ for path in PATHS:
 """
 
 
-def test_in_the_sandbox_no_submission_reads_the_rubric_or_another_one(referee: Referee, tmp_path: Path) -> None:
+def test_in_the_sandbox_no_hand_in_reads_the_rubric_or_another_one(referee: Referee, tmp_path: Path) -> None:
     need(not missing(), missing())
     rubric = write_rubric(tmp_path, RUBRIC.replace('isolation = "none"', 'isolation = "strict"'))
     secrets = [
@@ -347,7 +347,7 @@ def test_check_rubric_prints_what_example_bots_would_get(referee: Referee, tmp_p
     assert re.search(r"^hunts: .*runner 3,", done.stdout)
     # From weak to strong, as the example bots are listed.
     marked = re.findall(r"^([a-z][a-z ]+?)  +3 ", done.stdout, re.MULTILINE)
-    assert marked == [name for name, _ in example_submissions(load(path))]
+    assert marked == [name for name, _ in example_hand_ins(load(path))]
     assert f"commitment to the starts, to be published with the assignment: {digest(commitment_of(load(path)).text())}\n" in done.stderr
     assert max(map(len, done.stdout.splitlines())) <= 60
     assert sorted(file.name for file in tmp_path.iterdir()) == ["rubric.toml"]

@@ -58,7 +58,7 @@ def test_every_student_test_and_match_is_in_the_page(grades: Grades) -> None:
     assert "stderr of hunter" in failed
 
 
-def test_the_page_holds_no_markup_of_a_submission_and_no_seed(grades: Grades) -> None:
+def test_the_page_holds_no_markup_of_a_hand_in_and_no_seed(grades: Grades) -> None:
     text = written(grades._replace(rubric=RUBRIC._replace(name=f"</script>{HOSTILE}")))
     assert "<script>alert(1)" not in text
     assert text.count("<script") == written(grades).count("<script") == 2

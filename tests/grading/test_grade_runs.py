@@ -1,4 +1,4 @@
-"""Several runs of a grading: marks that were given stay, and every superseded submission can still be found."""
+"""Several runs of a grading: marks that were given stay, and every superseded hand-in can still be found."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def marks(home: Path) -> dict[str, tuple[str, str, str]]:
 
 
 def submitted(home: Path) -> dict[str, set[str]]:
-    """The texts of all kept submissions of each student."""
+    """The texts of all kept hand-ins of each student."""
     found: dict[str, set[str]] = {}
     for path in (home / "out" / "private" / "submissions").rglob("*.py"):
         found.setdefault(path.stem, set()).add(path.read_text())
@@ -90,7 +90,7 @@ def test_one_resubmission_leaves_everybody_else_alone(home: Path, referee: Refer
     assert "Run 2" not in again.stdout + again.stderr
 
 
-def test_a_superseded_submission_stays_in_the_folder_of_its_hash(home: Path, referee: Referee) -> None:
+def test_a_superseded_hand_in_stays_in_the_folder_of_its_hash(home: Path, referee: Referee) -> None:
     old = {student["student"]: student["hash"] for student in json.loads((home / "out" / "grades.json").read_text())["students"]}
     kept = home / "out" / "private" / "submissions"
     before = files(kept)
@@ -106,8 +106,8 @@ def test_a_superseded_submission_stays_in_the_folder_of_its_hash(home: Path, ref
     assert all((home / "out" / "private" / replay).is_file() for replay in replays)
 
 
-def test_a_submission_that_an_export_of_gradescope_lacks_takes_no_mark_away(home: Path, referee: Referee) -> None:
-    """Such as a folder with one late submission and the metadata of the class."""
+def test_a_hand_in_that_an_export_of_gradescope_lacks_takes_no_mark_away(home: Path, referee: Referee) -> None:
+    """Such as a folder with one late hand-in and the metadata of the class."""
     export = home / "export"
     people = {1: "ada", 2: "bob"}
     export.mkdir()
@@ -146,7 +146,7 @@ def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, refe
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": gone, "carl": gone}
     assert submitted(home)["bob"] == {IDLE}
     again = referee("grade", "rerun", "bob", "--out", "out")
-    assert (again.returncode, "No submission of 'bob' was graded" in again.stderr) == (2, True)
+    assert (again.returncode, "No hand-in of 'bob' was graded" in again.stderr) == (2, True)
     done = referee("grade", "run", "class", "--out", "out", "--slots", "1")
     assert "2 matches to play" in done.stderr, "bob's and carl's results are still there"
     assert marks(home) == dict.fromkeys(STUDENTS, ("20", "ok", "3"))
@@ -247,7 +247,7 @@ def test_a_student_who_is_played_again_is_compared_and_the_replays_of_before_sta
         kept = name.replace(".replay", ".before-1.replay")
         assert told[2 + 2 * at].startswith(f"    start {at + 1}, before: passed (40 steps; ")
         assert told[2 + 2 * at].endswith(f"/{kept})")
-        assert told[3 + 2 * at].startswith(f"    start {at + 1}, now: The submission failed in step 2: ")
+        assert told[3 + 2 * at].startswith(f"    start {at + 1}, now: The hand-in failed in step 2: ")
         assert told[3 + 2 * at].endswith(f"/{name})")
         assert (home / "out" / "private" / kept).read_bytes() == before[name]
         assert (home / "out" / "private" / name).read_bytes() != before[name]

@@ -63,13 +63,13 @@ def test_csv_has_one_row_a_student(grades: Grades) -> None:
 
 def test_every_output_names_the_graded_file_and_those_that_it_replaced(grades: Grades) -> None:
     first, *others = grades.students
-    submission = first.submission._replace(name="a_LATE_1_12_bot-1.py", replaced=("a_1_10_bot.py",), late="LATE")
-    grades = grades._replace(students=(first._replace(submission=submission), *others))
+    hand_in = first.hand_in._replace(name="a_LATE_1_12_bot-1.py", replaced=("a_1_10_bot.py",), late="LATE")
+    grades = grades._replace(students=(first._replace(hand_in=hand_in), *others))
     assert (rows(grades)[1][2], *rows(grades)[1][8:10]) == ("a_LATE_1_12_bot-1.py", "LATE", "a_1_10_bot.py")
     told = read_json(grades)["students"][0]
     assert (told["submission"], told["late"], told["replaced"]) == ("a_LATE_1_12_bot-1.py", "LATE", ["a_1_10_bot.py"])
     text = handout.report(grades, grades.students[0], set())
-    assert "- Submission: a\\_LATE\\_1\\_12\\_bot-1.py (in place of a\\_1\\_10\\_bot.py)" in text
+    assert "- Hand-in: a\\_LATE\\_1\\_12\\_bot-1.py (in place of a\\_1\\_10\\_bot.py)" in text
     html = page.html(grades, handout.folder_names(grades.students))
     assert "<dd>a_LATE_1_12_bot-1.py in place of a_1_10_bot.py</dd>" in html
 
@@ -89,7 +89,7 @@ def test_points_that_are_not_complete_are_empty_cells(grades: Grades) -> None:
 
 def named(grades: Grades, full_name: str) -> Grades:
     """The grades with one name for everybody."""
-    students = (student._replace(submission=student.submission._replace(full_name=full_name)) for student in grades.students)
+    students = (student._replace(hand_in=student.hand_in._replace(full_name=full_name)) for student in grades.students)
     return grades._replace(students=tuple(students))
 
 

@@ -27,10 +27,10 @@ CANVAS = f"""Student,ID,SIS User ID,SIS Login ID,Section,Notes,Quiz 1 (17),"{ASS
 "Cat, =Cleo",103,S3,cleo,"01 and 02",,,,,
 "Student, Test",104,,abcdef,01,,,,,
 """
-MOODLE = """Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed","Last modified (submission)","Online text","Last modified (grade)","Feedback comments"
+MOODLE = """Identifier,"Full name","Email address",Status,Grade,"Maximum Grade","Grade can be changed","Last modified (hand-in)","Online text","Last modified (grade)","Feedback comments"
 "Participant 1234","Alice Ant",alice@example.edu,"Submitted for grading - ",,100.00,Yes,"Friday, 20 November 2026, 10:00 AM",=1+1,-,
-"Participant 1235","Bob Bee",bob@example.edu,"No submission - Graded",-3.00,100.00,Yes,-,,"Friday, 20 November 2026, 10:00 AM",Fine
-"Participant 1236","Cleo Cat",cleo@example.edu,"No submission - ",,100.00,Yes,-,,-,
+"Participant 1235","Bob Bee",bob@example.edu,"No hand-in - Graded",-3.00,100.00,Yes,-,,"Friday, 20 November 2026, 10:00 AM",Fine
+"Participant 1236","Cleo Cat",cleo@example.edu,"No hand-in - ",,100.00,Yes,-,,-,
 """
 
 
@@ -38,8 +38,8 @@ def known_as(grades: Grades, *identities: tuple[str, tuple[str, ...], str]) -> G
     """The grades with other names: (student, identities, full name) of the first ones."""
     students = list(grades.students)
     for at, (student, others, full_name) in enumerate(identities):
-        submission = students[at].submission._replace(student=student, identities=others, full_name=full_name)
-        students[at] = students[at]._replace(submission=submission)
+        hand_in = students[at].hand_in._replace(student=student, identities=others, full_name=full_name)
+        students[at] = students[at]._replace(hand_in=hand_in)
     return grades._replace(students=tuple(students))
 
 
@@ -138,8 +138,8 @@ def test_moodle_gets_the_grade_and_the_feedback(grades: Grades, tmp_path: Path) 
     assert alice[8:10] == ["'=1+1", "-"]
     assert alice[10] == "finishes: 6 of 6 points.<br>survives: 10 of 10 points.<br>beats a walker: 4 of 4 points."
     assert bob[4] == "0"
-    assert "Status: faulty (The submission failed on 3 of 3 starts, as in 'finishes', start 1: bob lost: " in bob[10]
-    assert cleo == ["Participant 1236", "Cleo Cat", "cleo@example.edu", "No submission - ", "", "100.00", "Yes", "-", "", "-", ""]
+    assert "Status: faulty (The hand-in failed on 3 of 3 starts, as in 'finishes', start 1: bob lost: " in bob[10]
+    assert cleo == ["Participant 1236", "Cleo Cat", "cleo@example.edu", "No hand-in - ", "", "100.00", "Yes", "-", "", "-", ""]
 
 
 def test_moodles_feedback_tells_nothing_of_hidden_matches_and_is_no_markup(grades: Grades, tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_two_students_of_one_name_are_refused(grades: Grades, tmp_path: Path) ->
     assert [row[1] for row in rows] == ["ID", "", "102", "105"]
 
 
-def test_two_submissions_for_one_row_are_refused(grades: Grades, tmp_path: Path) -> None:
+def test_two_hand_ins_for_one_row_are_refused(grades: Grades, tmp_path: Path) -> None:
     found, rows = filled(known_as(grades, ("a", (), "Alice Ant"), ("b", (), "Ant, Alice")), tmp_path, CANVAS)
     assert found.refused == (
         "a fits row 4, but so does another student (a and b); enter this mark by hand.",
@@ -207,7 +207,7 @@ def test_two_submissions_for_one_row_are_refused(grades: Grades, tmp_path: Path)
     assert found.refused == ("Alice Ant fits row 4, but so does another student (a and Alice Ant); enter this mark by hand.",)
 
 
-def test_a_submission_that_fits_two_rows_is_refused(grades: Grades, tmp_path: Path) -> None:
+def test_a_hand_in_that_fits_two_rows_is_refused(grades: Grades, tmp_path: Path) -> None:
     found, _ = filled(known_as(grades, ("alice", ("S1", "S2"), "")), tmp_path, CANVAS)
     assert found.refused[0] == "alice fits the rows 4 and 5; enter this mark by hand."
 

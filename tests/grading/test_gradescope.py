@@ -60,8 +60,8 @@ def student(rubric: Rubric, facts: dict[tuple[int, int], dict[str, Any] | None] 
         task, record = match(rubric, "hunter", **known)
         record = record._replace(wall_seconds=wall_seconds)
         found[trial] = [(task, None if given is None else record)]
-    submission = more.pop("submission", HandIn(STUDENT, "ada.py"))
-    return marks.student_marks(games.get(rubric.game), rubric, submission, Results(found, **more))
+    hand_in = more.pop("hand_in", HandIn(STUDENT, "ada.py"))
+    return marks.student_marks(games.get(rubric.game), rubric, hand_in, Results(found, **more))
 
 
 def graded(rubric: Rubric, *args: Any, isolation: str = "limits+user", **more: Any) -> Grades:
@@ -159,7 +159,7 @@ def test_the_reason_of_a_void_is_not_told(rubric: Rubric) -> None:
     notes = dict.fromkeys(trials(rubric), f"3 matches were void: the opponent failed {SECRET}.")
     content = results(graded(rubric, {(0, 2): None, (0, 5): None}, notes=notes))
     assert SECRET not in json.dumps(content)
-    assert lines(content)["catch, start 3"]["output"] == "Not decided, through no fault of the submission."
+    assert lines(content)["catch, start 3"]["output"] == "Not decided, through no fault of the hand-in."
 
 
 def test_the_level_is_in_the_results(rubric: Rubric) -> None:
@@ -168,16 +168,16 @@ def test_the_level_is_in_the_results(rubric: Rubric) -> None:
     assert content["extra_data"]["referee"]["isolation"] == "limits+user"
 
 
-def test_a_refused_submission_is_told_why(rubric: Rubric) -> None:
+def test_a_refused_hand_in_is_told_why(rubric: Rubric) -> None:
     refused = HandIn(STUDENT, "ada.py", status=REFUSED, reason="There is no program for the hunter.")
-    content: Any = results(graded(rubric, submission=refused))
+    content: Any = results(graded(rubric, hand_in=refused))
     assert content["score"] == 0
     assert "Status: refused." in content["output"]
     assert "There is no program for the hunter." in content["output"]
     assert all(line["score"] == 0 for line in content["tests"])
 
 
-def test_text_of_a_submission_stays_text(rubric: Rubric) -> None:
+def test_text_of_a_hand_in_stays_text(rubric: Rubric) -> None:
     content: Any = results(graded(rubric, {(0, 0): lost("\x1b[31m<b>\u202e" + "x" * 5_000)}))
     assert content["test_output_format"] == content["output_format"] == content["test_name_format"] == "text"
     assert all(part.isprintable() for part in content["output"].splitlines())
@@ -187,7 +187,7 @@ def test_text_of_a_submission_stays_text(rubric: Rubric) -> None:
 
 def test_a_failure_of_ours_is_no_fault_of_the_student() -> None:
     content: Any = failed_results("In the rubric rubric.toml: no seed.")
-    assert content["output"].startswith("Your submission was not graded, through no fault of yours.")
+    assert content["output"].startswith("Your hand-in was not graded, through no fault of yours.")
     assert content["tests"] == []
 
 
@@ -284,7 +284,7 @@ NOW = datetime(2026, 3, 10, 12, 0, tzinfo=timezone(timedelta(hours=-7)))
 
 
 def metadata(folder: Path, hours: list[float], **last: Any) -> Path:
-    """The metadata of a submission, with earlier graded runs so many hours ago."""
+    """The metadata of a hand-in, with earlier graded runs so many hours ago."""
     runs = [
         {
             "submission_time": (NOW - timedelta(hours=ago)).isoformat(),

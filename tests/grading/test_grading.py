@@ -1,4 +1,4 @@
-"""A grading from its submissions to the marks: what is played, kept, played again and counted."""
+"""A grading from its hand-ins to the marks: what is played, kept, played again and counted."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def written(folder: Path, text: str = RUBRIC) -> Rubric:
 
 
 def program(folder: Path, name: str, text: str) -> HandIn:
-    """A submission whose one program plays every seat."""
+    """A hand-in whose one program plays every seat."""
     home = folder / name
     home.mkdir(exist_ok=True)
     (home / "bot.py").write_text(text)
@@ -100,10 +100,10 @@ def played(opened: OpenGrading) -> tuple[Grades, Notes]:
 
 
 def points(grades: Grades) -> dict[str, list[float]]:
-    return {student.submission.student: [test.points for test in student.tests] for student in grades.students}
+    return {student.hand_in.student: [test.points for test in student.tests] for student in grades.students}
 
 
-def test_marks_of_good_faulty_missing_and_refused_submissions(tmp_path: Path) -> None:
+def test_marks_of_good_faulty_missing_and_refused_hand_ins(tmp_path: Path) -> None:
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
         refused = HandIn("dora", "dora.zip", None, {}, REFUSED, "dora.zip has no program.")
         gone = HandIn("emil", "", None, {}, MISSING, "Nothing was submitted.")
@@ -137,7 +137,7 @@ for line in sys.stdin:
 
 @pytest.mark.parametrize("level", ["none", "limits"])
 @pytest.mark.usefixtures("same_user")
-def test_against_an_opponent_of_the_rubric_the_first_repeat_is_the_submissions_fault(level: str, tmp_path: Path) -> None:
+def test_against_an_opponent_of_the_rubric_the_first_repeat_is_the_hand_ins_fault(level: str, tmp_path: Path) -> None:
     rubric = written(tmp_path, SMALL.replace('"none"', f'"{level}"'))
     with open_grading(tmp_path / "out", rubric) as opened:
         opened.take([program(tmp_path, "ada", KILLS), example("bob")])
@@ -148,7 +148,7 @@ def test_against_an_opponent_of_the_rubric_the_first_repeat_is_the_submissions_f
         assert [student.status for student in grades.students] == ["faulty", "ok"]
         assert "for which the hunter (./ada/bot.py) is to blame" in grades.students[0].reason
         assert notes.sentences[0].startswith("ada is to blame for void matches with still (opponent), and loses if that happens again")
-        # Other files are another submission.
+        # Other files are another hand-in.
         opened.take([program(tmp_path, "ada", IDLE)])
         assert opened.store.fact("disputes") == []
 
@@ -166,7 +166,7 @@ def test_a_seat_that_cannot_start_costs_no_points_of_another_one(slots: int, tmp
     assert all(len(trial.matches) == 1 for trial in grades.students[1].tests[0].trials)
 
 
-def test_a_submission_without_a_program_for_a_seat_earns_the_points_of_the_others(tmp_path: Path) -> None:
+def test_a_hand_in_without_a_program_for_a_seat_earns_the_points_of_the_others(tmp_path: Path) -> None:
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
         opened.take([HandIn("ada", "ada", Path.cwd(), {"hunter": "boxer"})])
         grades, notes = played(opened)
@@ -174,10 +174,10 @@ def test_a_submission_without_a_program_for_a_seat_earns_the_points_of_the_other
     assert points(grades) == {"ada": [12.0, 0.0, 0.0]}
     assert len(notes.finished_keys) == 3
     assert (ada.status, ada.is_complete) == ("ok", True)
-    assert [test.trials[0].text for test in ada.tests] == ["", *["The submission has no program for the prey."] * 2]
+    assert [test.trials[0].text for test in ada.tests] == ["", *["The hand-in has no program for the prey."] * 2]
 
 
-def test_a_new_submission_may_play_other_seats_than_the_old_one(tmp_path: Path) -> None:
+def test_a_new_hand_in_may_play_other_seats_than_the_old_one(tmp_path: Path) -> None:
     rubric = written(tmp_path)
     for players, expected in (
         ({"hunter": "boxer"}, [12.0, 0.0, 0.0]),
@@ -253,10 +253,10 @@ def test_the_same_files_are_not_played_again_and_changed_ones_are(tmp_path: Path
     assert len(finn) == 2
     assert again.students[:2] == before.students
     with open_grading(tmp_path / "out", rubric) as opened:
-        assert "The submission of ada has changed" in opened.take([example("ada", "straight"), example("finn", "straight", "still")])[0]
+        assert "The hand-in of ada has changed" in opened.take([example("ada", "straight"), example("finn", "straight", "still")])[0]
         last, notes = played(opened)
     # Carl, who isn't among them, keeps what he has.
-    assert [student.submission.student for student in last.students] == ["ada", "carl", "finn"]
+    assert [student.hand_in.student for student in last.students] == ["ada", "carl", "finn"]
     assert last.students[1:] == again.students[1:]
     assert len(notes.finished_keys) == 2
 
@@ -282,11 +282,11 @@ def stopped(_: OpenGrading) -> None:
 @pytest.mark.parametrize("has_seed", [True, False])
 def test_a_grading_that_stops_before_its_first_match_takes_a_corrected_rubric(has_seed: bool, tmp_path: Path) -> None:
     text = SMALL if has_seed else SMALL.replace('seed = "0123456789abcdef0123456789abcdef"\n', "")
-    submissions = tmp_path / "class"
-    submissions.mkdir()
-    (submissions / "ada.py").write_text(CRASHES)
+    hand_ins = tmp_path / "class"
+    hand_ins.mkdir()
+    (hand_ins / "ada.py").write_text(CRASHES)
     with pytest.raises(LeagueStopped):
-        grade_class(tmp_path / "out", written(tmp_path, text), Selection(submissions), stopped, print, after_due=False)
+        grade_class(tmp_path / "out", written(tmp_path, text), Selection(hand_ins), stopped, print, after_due=False)
     # A seed that was drawn is kept: its hash has been printed, and may be published.
     assert is_begun(tmp_path / "out") == (not has_seed)
 
@@ -309,7 +309,7 @@ def test_rerun_plays_one_student_again_with_equal_marks(tmp_path: Path) -> None:
         after, notes = played(opened)
         assert points(after) == points(before)
         assert len(notes.finished_keys) == 2
-        with pytest.raises(UsageError, match="No submission of 'eve'"):
+        with pytest.raises(UsageError, match="No hand-in of 'eve'"):
             opened.rerun("eve")
 
 

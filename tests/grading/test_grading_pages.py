@@ -62,7 +62,7 @@ def test_a_page_is_whole_at_every_width(wanted: str, folder: Path, visit: Open) 
 def test_all_means_are_over_the_same_students_and_say_so(folder: Path, visit: Open) -> None:
     """Two of the four students submitted nothing that can be graded; a mean of 17/6 points has two decimals."""
     opened = visit(f"file://{folder}/report.html")
-    over = "over the 2 students of 4 whose submissions were graded completely"
+    over = "over the 2 students of 4 whose hand-ins were graded completely"
     assert f"mean 10, median 10, from 0 to 20, of 20; {over}" in opened.locator("#overview").inner_text()
     assert f"Means and counts are {over}." in opened.locator("#tests").inner_text()
     cells = opened.locator("#tests tbody tr").evaluate_all("rows => rows.map((row) => [...row.cells].map((one) => one.textContent))")
@@ -79,7 +79,7 @@ def test_a_lost_point_leads_to_the_replay_at_that_step(folder: Path, visit: Open
     wait_for_step(opened, 5)
 
 
-def test_texts_of_submissions_stay_text(folder: Path, visit: Open) -> None:
+def test_texts_of_hand_ins_stay_text(folder: Path, visit: Open) -> None:
     opened = visit(f"file://{folder}/report.html#all")
     opened.locator("main section").first.wait_for()
     assert opened.locator("main script, main img, main iframe").count() == 0

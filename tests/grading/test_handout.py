@@ -114,7 +114,7 @@ def test_a_fault_in_a_hidden_match_shows_in_the_points_alone(grades: Grades) -> 
 def test_a_fault_in_a_test_that_is_not_shown_yet_is_not_told(grades: Grades) -> None:
     alice, bob = grades.students[:2]
     late = replaced(grades, 1, [*alice.tests[:2], bob.tests[2]])
-    for after_due, status in ((False, "- Status: ok\n"), (True, "- Status: faulty (The submission failed on 1 of 3 starts, as in")):
+    for after_due, status in ((False, "- Status: ok\n"), (True, "- Status: faulty (The hand-in failed on 1 of 3 starts, as in")):
         outputs.write(late, after_due=after_due)
         assert status in given(late, "bob")["report.md"].decode()
 
@@ -147,11 +147,11 @@ def test_hidden_starts_that_are_not_decided_say_only_that(grades: Grades) -> Non
     assert "secret" not in text
 
 
-def test_texts_of_a_submission_stay_text(grades: Grades) -> None:
+def test_texts_of_a_hand_in_stay_text(grades: Grades) -> None:
     outputs.write(grades)
     folders = handout.folder_names(grades.students)
     for student in grades.students:
-        for name, data in given(grades, folders[student.submission.student]).items():
+        for name, data in given(grades, folders[student.hand_in.student]).items():
             if name.endswith((".md", ".log")):
                 text = data.decode()
                 assert all(line.replace("\t", "").isprintable() for line in text.split("\n")), name

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from referee.grading.values import Rubric, StudentMarks, Trial
 
 PUBLIC = {"seat": '"hunter"', "against": '"runner"', "need": "{ wins = true }"}
-SUBMISSION = HandIn(STUDENT, "ada.py")
+HAND_IN = HandIn(STUDENT, "ada.py")
 SECRET = "at 17,23"
 
 
@@ -55,8 +55,8 @@ def results(rubric: Rubric, facts: dict[tuple[int, int], Any], **others: Any) ->
     return Results(found, **others)
 
 
-def marked(rubric: Rubric, facts: dict[tuple[int, int], Any] | None = None, submission: HandIn = SUBMISSION, **others: Any) -> StudentMarks:
-    return marks.student_marks(games.get(rubric.game), rubric, submission, results(rubric, facts or {}, **others))
+def marked(rubric: Rubric, facts: dict[tuple[int, int], Any] | None = None, hand_in: HandIn = HAND_IN, **others: Any) -> StudentMarks:
+    return marks.student_marks(games.get(rubric.game), rubric, hand_in, results(rubric, facts or {}, **others))
 
 
 def failed(text: str = SECRET, **more: Any) -> dict[str, Any]:
@@ -89,22 +89,22 @@ def test_all_shares_of_a_test_are_its_points(starts: int, tmp_path: Path) -> Non
 def test_faults_are_counted_and_the_first_is_told(rubric: Rubric) -> None:
     found = marked(rubric, {(0, 1): failed("It was late."), (0, 4): failed()})
     assert found.status == "faulty"
-    assert found.reason == "The submission failed on 2 of 9 starts, as in 'catch', start 2: The submission failed in step 7: It was late."
+    assert found.reason == "The hand-in failed on 2 of 9 starts, as in 'catch', start 2: The hand-in failed in step 7: It was late."
     assert found.is_complete
     status, reason = marks.public(found)
     assert status == "faulty"
-    assert reason == "The submission failed on 1 of 4 starts, as in 'catch', start 2: The submission failed in step 7: It was late."
+    assert reason == "The hand-in failed on 1 of 4 starts, as in 'catch', start 2: The hand-in failed in step 7: It was late."
 
 
 def test_the_student_learns_nothing_of_faults_in_hidden_matches(rubric: Rubric) -> None:
     found = marked(rubric, {(0, 3): failed(), (0, 5): None, (1, 1): failed("It was late.")}, notes={})
     assert found.status == "faulty"
-    assert found.reason.startswith("The submission failed on 2 of 9 starts, as in 'later', start 2: ")
+    assert found.reason.startswith("The hand-in failed on 2 of 9 starts, as in 'later', start 2: ")
     assert found.reason.endswith(" 1 start is not decided yet.")
     assert marks.public(found) == ("ok", "")
     status, reason = marks.public(found, is_due=True)
     assert status == "faulty"
-    assert reason == "The submission failed on 1 of 6 starts, as in 'later', start 2: The submission failed in step 7: It was late."
+    assert reason == "The hand-in failed on 1 of 6 starts, as in 'later', start 2: The hand-in failed in step 7: It was late."
 
 
 def test_a_void_leaves_the_marks_incomplete(rubric: Rubric) -> None:
@@ -124,28 +124,28 @@ def test_an_opponent_that_cannot_start_is_named(rubric: Rubric) -> None:
     assert found.points == 25
 
 
-def test_a_submission_that_cannot_start_has_no_points(rubric: Rubric) -> None:
+def test_a_hand_in_that_cannot_start_has_no_points(rubric: Rubric) -> None:
     """The reason of a forfeit may come from a hidden match, so students see a public one."""
     crash = failed(is_started=False, fault_step=0, steps=0)
     nothing = dict.fromkeys([(trial.test, trial.start) for trial in trials(rubric)])
     found = marked(rubric, {**nothing, (0, 4): crash, (0, 0): {**crash, "faults": {"hunter": "It ended."}}}, forfeits={STUDENT: SECRET})
     assert (found.status, found.points, found.is_complete) == ("faulty", 0, True)
-    assert found.reason == f"The submission can't start: {SECRET}"
+    assert found.reason == f"The hand-in can't start: {SECRET}"
     assert all(trial.is_fault for mark in found.tests for trial in mark.trials)
     status, reason = marks.public(found)
     assert status == "faulty"
-    assert reason.startswith("The submission failed on 4 of 4 starts, as in 'catch', start 1: The submission did not start: It ended.")
+    assert reason.startswith("The hand-in failed on 4 of 4 starts, as in 'catch', start 1: The hand-in did not start: It ended.")
     shown = [trial.text for mark in found.tests for trial in mark.trials if not trial.trial.is_hidden]
     assert not any(SECRET in text for text in [reason, *shown])
-    assert "The submission can't start, so this match was not played." in shown
+    assert "The hand-in can't start, so this match was not played." in shown
     # Its program could not even be started, so it has seen nothing.
     never = marked(rubric, nothing, forfeits={STUDENT: "It is not executable."})
-    assert marks.public(never) == ("faulty", "The submission can't start: It is not executable.")
+    assert marks.public(never) == ("faulty", "The hand-in can't start: It is not executable.")
 
 
 @pytest.mark.parametrize(("status", "reason"), [(MISSING, "Nothing was submitted."), (REFUSED, "The archive has a link.")])
 def test_what_is_not_played_has_no_points(status: str, reason: str, rubric: Rubric) -> None:
-    found = marked(rubric, submission=SUBMISSION._replace(status=status, reason=reason))
+    found = marked(rubric, hand_in=HAND_IN._replace(status=status, reason=reason))
     assert (found.status, found.reason, found.points, found.is_complete) == (status, reason, 0, True)
     assert [len(mark.trials) for mark in found.tests] == [6, 2, 1]
     assert {trial.text for mark in found.tests for trial in mark.trials} == {reason}
@@ -154,7 +154,7 @@ def test_what_is_not_played_has_no_points(status: str, reason: str, rubric: Rubr
 
 def test_one_trial_alone(tmp_path: Path) -> None:
     rubric = load(tmp_path, table(**PUBLIC))
-    assert marked(rubric, {(0, 0): failed("It ended.")}).reason == ("The submission failed in step 7: It ended.")
+    assert marked(rubric, {(0, 0): failed("It ended.")}).reason == ("The hand-in failed in step 7: It ended.")
 
 
 @pytest.mark.parametrize(

@@ -114,16 +114,16 @@ def test_a_match(need: str, seat: str, facts: dict[str, Any], passed: bool, text
 
 
 @pytest.mark.parametrize("need", ["wins = true", "finishes = true", "catch_within = 900", "mean_seconds_below = 0.5"])
-def test_a_fault_of_the_submission_fails_every_need(need: str, tmp_path: Path) -> None:
+def test_a_fault_of_the_hand_in_fails_every_need(need: str, tmp_path: Path) -> None:
     rubric = load(tmp_path, table(seat='"hunter"', against='"runner"', need=f"{{ {need} }}"))
     faults = {"hunter": "It crashed with exit status 1", "prey": "It was late."}
     mark = judged(rubric, match(rubric, "hunter", winner="hunter", faults=faults, fault_step=31))
     assert (mark.passed, mark.is_fault, mark.points, mark.step) == (False, True, 0, 31)
-    assert mark.text == "The submission failed in step 31: It crashed with exit status 1."
+    assert mark.text == "The hand-in failed in step 31: It crashed with exit status 1."
     # An old record doesn't know the step.
     assert judged(rubric, match(rubric, "hunter", faults=faults, steps=44)).step == 44
     never = judged(rubric, match(rubric, "hunter", faults=faults, is_started=False, steps=0, fault_step=0))
-    assert (never.text, never.step) == ("The submission did not start: It crashed with exit status 1.", 0)
+    assert (never.text, never.step) == ("The hand-in did not start: It crashed with exit status 1.", 0)
 
 
 def test_a_failed_opponent_decides_nothing(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ EVADED: dict[str, Any] = {"winner": "prey", "reason": "evaded", "steps": 3000, "
             caught(1204),
             caught(900),
             (
-                "The submission lost the duel against 'boxer'. As hunter, it needed 1,204 steps and its opponent 900 steps. "
+                "The hand-in lost the duel against 'boxer'. As hunter, it needed 1,204 steps and its opponent 900 steps. "
                 "Its own match as hunter: Caught after 1204."
             ),
         ),
@@ -177,7 +177,7 @@ EVADED: dict[str, Any] = {"winner": "prey", "reason": "evaded", "steps": 3000, "
             EVADED,
             EVADED,
             (
-                "The submission is level with 'boxer'. As hunter, it needed 3,000 steps and its opponent 3,000 steps. "
+                "The hand-in is level with 'boxer'. As hunter, it needed 3,000 steps and its opponent 3,000 steps. "
                 "Its own match as hunter: Still free."
             ),
         ),
@@ -197,11 +197,11 @@ def test_a_duel_of_maze_is_decided_by_its_own_rule(tmp_path: Path) -> None:
     assert duel(rubric, escaped, held).passed
     lost = duel(rubric, held, escaped)
     assert lost.passed is False
-    assert lost.text.startswith("The submission lost the duel against 'random'. As thief, it needed 400 steps and its opponent 41 steps.")
-    assert duel(rubric, escaped, escaped).text.startswith("The submission is level with 'random'.")
+    assert lost.text.startswith("The hand-in lost the duel against 'random'. As thief, it needed 400 steps and its opponent 41 steps.")
+    assert duel(rubric, escaped, escaped).text.startswith("The hand-in is level with 'random'.")
 
 
-def test_a_duel_waits_for_both_matches_unless_the_submission_failed(tmp_path: Path) -> None:
+def test_a_duel_waits_for_both_matches_unless_the_hand_in_failed(tmp_path: Path) -> None:
     rubric = load(tmp_path, table(need='{ beats = "boxer", mean_seconds_below = 0.1 }'))
     first, second = match(rubric, "hunter", **caught(5)), match(rubric, "prey", game_number=1, **EVADED, seconds=9.0, answers=3)
     assert judged(rubric, first, (second[0], None)).passed is None
@@ -214,8 +214,8 @@ def test_a_duel_waits_for_both_matches_unless_the_submission_failed(tmp_path: Pa
     ("mine", "other", "text"),
     [
         (41, 40, ""),
-        (40, 40, "The submission is level with 'looper': its score is 40, its opponent's 40."),
-        (1000, 1234.5, "The submission lost to 'looper': its score is 1,000, its opponent's 1,234.5."),
+        (40, 40, "The hand-in is level with 'looper': its score is 40, its opponent's 40."),
+        (1000, 1234.5, "The hand-in lost to 'looper': its score is 1,000, its opponent's 1,234.5."),
     ],
 )
 def test_a_duel_without_roles_is_won_by_the_higher_score(mine: float, other: float, text: str, tmp_path: Path) -> None:
@@ -227,8 +227,8 @@ def test_a_duel_without_roles_is_won_by_the_higher_score(mine: float, other: flo
     ("score", "text"),
     [
         (40.0, ""),
-        (31, "The submission scored 31; the test asks for at least 40. It is over."),
-        (None, "The submission has no score; the test asks for at least 40. It is over."),
+        (31, "The hand-in scored 31; the test asks for at least 40. It is over."),
+        (None, "The hand-in has no score; the test asks for at least 40. It is over."),
     ],
 )
 def test_a_score(score: float | None, text: str, tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ REAL: list[tuple[str, str, dict[str, str], bool, str]] = [
     ("evasion", "hunter", {"hunter": "straight", "prey": "still"}, False, "The hunter did not win: The prey is still free after 40 steps"),
     ("evasion", "prey", {"hunter": "straight", "prey": "still"}, True, ""),
     ("maze", "thief", {"thief": "random", "policeman": "expert"}, False, "The thief did not win: "),
-    ("rectangle", "a", {"a": "idle", "b": "looper"}, False, "The submission did not win: b wins with "),
+    ("rectangle", "a", {"a": "idle", "b": "looper"}, False, "The hand-in did not win: b wins with "),
 ]
 SHORT = {"evasion": "max_steps = 40", "maze": "", "rectangle": "cap = 40"}
 
@@ -278,7 +278,7 @@ def test_the_step_of_a_real_fault(tmp_path: Path) -> None:
     assert record.steps > 9
     mark = judged(rubric, (task, record))
     assert (mark.step, mark.is_fault) == (9, True)
-    assert mark.text.startswith("The submission failed in step 9: ")
+    assert mark.text.startswith("The hand-in failed in step 9: ")
 
 
 def played(rubric: Rubric, seat: str, players: dict[str, str], folder: Path) -> Any:

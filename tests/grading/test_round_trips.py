@@ -28,7 +28,7 @@ PEOPLE = ("student,name,email", "k,Kim Lee,kim@u.example", "a,Ana Ruiz,ana@u.exa
 
 
 def download(folder: Path, layout: str, names: tuple[str, ...]) -> Path:
-    """A download in which each submission earns the points before the colon: (points: name of a file or folder, or submitter)."""
+    """A download in which each hand-in earns the points before the colon: (points: name of a file or folder, or submitter)."""
     metadata = ""
     for number, text in enumerate(names, 1):
         points, _, name = text.partition(":")
@@ -48,11 +48,11 @@ def entered(tmp_path: Path, source: Path, sheet: str, lines: tuple[str, ...]) ->
     (tmp_path / "roster.csv").write_text("\n".join(lines))
     (tmp_path / "sheet.csv").write_text(sheet)
     students = []
-    for submission in collect(source, tmp_path / "out", ("hunter",), tmp_path / "roster.csv" if lines else None):
-        program = None if submission.folder is None else next(submission.folder.rglob("*.py"))
+    for hand_in in collect(source, tmp_path / "out", ("hunter",), tmp_path / "roster.csv" if lines else None):
+        program = None if hand_in.folder is None else next(hand_in.folder.rglob("*.py"))
         points = 0.0 if program is None else float(program.read_text().split()[1])
-        mark = TrialMark(Trial(submission.student, 0, 0, is_hidden=False), passed=True, points=points)
-        students.append(StudentMarks(submission, submission.status, submission.reason, (RubricMark(TEST, (mark,)),)))
+        mark = TrialMark(Trial(hand_in.student, 0, 0, is_hidden=False), passed=True, points=points)
+        students.append(StudentMarks(hand_in, hand_in.status, hand_in.reason, (RubricMark(TEST, (mark,)),)))
     grades = Grades(RUBRIC._replace(tests=(TEST,), name="Evasion"), tuple(students), tmp_path, tmp_path)
     filled = gradebook.fill(tmp_path / "sheet.csv", grades, tmp_path / "filled.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "filled.csv").read_text(), newline="")))

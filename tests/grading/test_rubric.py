@@ -215,7 +215,7 @@ WRONG_TESTS = [
     ({"need": "{ mean_seconds_below = 0 }"}, "has a wrong 'need.mean_seconds_below', 0"),
     (
         {"need": "{ beats = 'searcher' }"},
-        "tests, table 2: a test with need.beats is a duel, in which the submission plays every seat; remove seat.",
+        "tests, table 2: a test with need.beats is a duel, in which the hand-in plays every seat; remove seat.",
     ),
     ({"need": "{ beats = 'searcher' }", "seat": None}, "a duel against the player that it names; remove against."),
     ({"need": "{ beats = 'serch' }", "seat": None, "against": None}, "tests, table 2: need.beats: The hunter 'serch' is neither"),
@@ -257,7 +257,7 @@ def test_a_folder_with_the_opponents_seat_alone_is_an_opponent(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("game", games.names())
-def test_every_example_bot_that_can_play_is_an_example_submission(game: str, tmp_path: Path) -> None:
+def test_every_example_bot_that_can_play_is_an_example_hand_in(game: str, tmp_path: Path) -> None:
     seat, against, opposite = {
         "evasion": ("hunter", "runner", "boxer"),
         "maze": ("thief", "easy", "easy"),
@@ -265,18 +265,18 @@ def test_every_example_bot_that_can_play_is_an_example_submission(game: str, tmp
     }[game]
     one = load(tmp_path, table(seat=f'"{seat}"', against=f'"{against}"', need="{ wins = true }"), game)
     fitting = [bot.name for bot in example_bots.BOTS if bot.game == game and bot.plays(seat)]
-    assert [name for name, _ in rubric.example_submissions(one)] == fitting
+    assert [name for name, _ in rubric.example_hand_ins(one)] == fitting
     both = load(tmp_path, table(need=f'{{ beats = "{opposite}" }}'), game)
-    found = rubric.example_submissions(both)
+    found = rubric.example_hand_ins(both)
     assert len({name for name, _ in found}) == len(found) == sum(bot.game == game for bot in example_bots.BOTS)
     for _, players in found:
         assert tuple(players) == rubric.roles(both)[0]
         assert all(resolve(player, each, game) for each, player in players.items())
 
 
-def test_example_submissions_play_the_rule_set(tmp_path: Path) -> None:
+def test_example_hand_ins_play_the_rule_set(tmp_path: Path) -> None:
     other = load(tmp_path, 'rules = "gameserver"\n' + GOOD)
-    assert [name for name, _ in rubric.example_submissions(other)] == ["straight", "random"]
+    assert [name for name, _ in rubric.example_hand_ins(other)] == ["straight", "random"]
 
 
 def test_the_page_names_every_key_and_its_example_is_a_rubric(tmp_path: Path) -> None:

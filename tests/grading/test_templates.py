@@ -86,7 +86,7 @@ def test_a_game_without_tests_of_its_own_gets_general_ones(tmp_path: Path, monke
     (tmp_path / templates.OPPONENT).write_text("")
     found = rubric.load(path)
     assert [test.seat for test in found.tests] == ["first", "first"]
-    assert rubric.example_submissions(found) == ()
+    assert rubric.example_hand_ins(found) == ()
 
 
 #: Example bots by game and rule set: one that does nothing or anything, a weak one and a good one, each with its program by seat.
@@ -117,7 +117,7 @@ def test_its_tests_tell_a_good_bot_from_a_weak_one_and_from_one_that_does_nothin
         grades = opened.grades()
     assert grades.is_complete
     assert {student.status for student in grades.students} == {"ok"}
-    points = {student.submission.student: student.points for student in grades.students}
+    points = {student.hand_in.student: student.points for student in grades.students}
     # A thief at random can be lucky.
     assert points["nothing"] <= 20
     assert points["nothing"] + 10 < points["weak"]

@@ -38,7 +38,7 @@ def test_a_hostile_archive_is_refused_by_name(name: str, tmp_path: Path, target:
     with pytest.raises(PlayerError) as caught:
         unpack(tmp_path / name, target, name)
     assert words in str(caught.value)
-    assert str(caught.value).startswith(f"The submission '{name}' ")
+    assert str(caught.value).startswith(f"The hand-in '{name}' ")
     assert str(caught.value).isprintable()
     assert str(caught.value).endswith(".")
     assert set(os.listdir(tmp_path)) == {name, "target"}, "nothing is written elsewhere"
@@ -116,7 +116,7 @@ def test_a_bomb_costs_little_memory(tmp_path: Path, target: Path) -> None:
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
 
 
-def test_a_full_disk_is_no_fault_of_the_submission(tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_no_fault_of_the_hand_in(tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     zipped(tmp_path / "a.zip", {"lib/main.py": BOT})
 
     def full(*_: object, **__: object) -> None:
@@ -133,14 +133,14 @@ def never(*_: object) -> bool:
 
 
 @pytest.mark.slow
-def test_in_the_archive_of_a_class_each_submission_has_its_own_limits(tmp_path: Path, target: Path) -> None:
+def test_in_the_archive_of_a_class_each_hand_in_has_its_own_limits(tmp_path: Path, target: Path) -> None:
     files: dict[str, bytes | str] = {f"bob/{number}": "" for number in range(10_005)}
     files |= {"alice/main.py": BOT, "carol.py": bytes(300 << 20), "../dave.py": "", "/erin/main.py": "", "frank/link": "x", "zoe.py": BOT}
     zipped(tmp_path / "class.zip", files, {"frank/link": stat.S_IFLNK | 0o777})
     refused = unpack_class(tmp_path / "class.zip", target, never)
     assert set(refused) == {"bob", "carol.py", "../dave.py", "erin", "frank"}
-    assert refused["bob"] == "The submission 'bob' has more than 10,000 files; submit the bot's own files alone."
-    assert "The submission 'carol.py' has more than 256 MiB" in refused["carol.py"]
+    assert refused["bob"] == "The hand-in 'bob' has more than 10,000 files; submit the bot's own files alone."
+    assert "The hand-in 'carol.py' has more than 256 MiB" in refused["carol.py"]
     assert "'../dave.py' has a path that leads out of it" in refused["../dave.py"]
     assert {"alice", "alice/main.py", "zoe.py"} <= inside(target)
 
@@ -221,7 +221,7 @@ def test_an_archive_of_another_kind_is_known_by_its_content(kind: str, end: str,
     with pytest.raises(PlayerError) as caught:
         unpack(path, target, path.name)
     assert str(caught.value) == (
-        f"The submission '{path.name}' is an archive of the kind {kind}, whatever its name says; submit a zip or tar.gz file."
+        f"The hand-in '{path.name}' is an archive of the kind {kind}, whatever its name says; submit a zip or tar.gz file."
     )
     with pytest.raises(
         UsageError, match=f"of the kind {kind}, whatever its name says; unpack it with another program, and name the folder."
@@ -233,7 +233,7 @@ def test_a_name_that_is_not_utf8_though_the_archive_says_so(tmp_path: Path, targ
     path = badly_named(tmp_path / "hw.zip", b"M\xfcller.py")
     with pytest.raises(PlayerError) as caught:
         unpack(path, target, path.name)
-    told = "The submission 'hw.zip' has a file name that is not UTF-8, though the archive says so: 'M\ufffdller.py'; rename that file, or"
+    told = "The hand-in 'hw.zip' has a file name that is not UTF-8, though the archive says so: 'M\ufffdller.py'; rename that file, or"
     assert str(caught.value) == f"{told} pack it again."
     with pytest.raises(UsageError, match="rename that file, or unpack it with another program, and name the folder"):
         unpack_class(path, target, lambda *_: False)

@@ -1,4 +1,4 @@
-"""Classes as the platforms lay them out: who gets whose submission, for honest students, hostile ones and tired teachers."""
+"""Classes as the platforms lay them out: who gets whose hand-in, for honest students, hostile ones and tired teachers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def moodle(folder: Path, *names: str) -> Path:
     return laid_out(folder, *(f"{name}_assignsubmission_file_/" for name in names))
 
 
-def gradescope(folder: Path, *submissions: tuple[int, str, str]) -> Path:
-    """An export: (number of the submission, its time as YAML, its submitters as YAML mappings)."""
+def gradescope(folder: Path, *hand_ins: tuple[int, str, str]) -> Path:
+    """An export: (number of the hand-in, its time as YAML, its submitters as YAML mappings)."""
     text = ""
-    for number, time, people in submissions:
+    for number, time, people in hand_ins:
         laid_out(folder, f"submission_{number}/")
         text += f"submission_{number}:\n  :submitters:\n  - {people}\n" + (f"  :created_at: {time}\n" if time else "")
     (folder / "submission_metadata.yml").write_text(text)
@@ -33,7 +33,7 @@ def gradescope(folder: Path, *submissions: tuple[int, str, str]) -> Path:
 
 
 def graded(source: Path, *lines: str, known: Sequence[HandIn] = (), roster: bytes | None = None) -> dict[str, HandIn]:
-    """The class's submissions by student."""
+    """The class's hand-ins by student."""
     path = source.parent / "roster.csv"
     path.write_bytes(roster or ("\n".join(lines) + "\n").encode())
     found = collect(source, source.parent / "out", ("hunter",), path if lines or roster else None, earlier=known)
@@ -41,7 +41,7 @@ def graded(source: Path, *lines: str, known: Sequence[HandIn] = (), roster: byte
 
 
 def names(found: Mapping[str, HandIn]) -> dict[str, str]:
-    """The number of each student's submission in Moodle, "" if nothing is graded."""
+    """The number of each student's hand-in in Moodle, "" if nothing is graded."""
     return {
         student: each.name.rpartition("_assign")[0].rpartition("_")[2] if each.status == "ok" else "" for student, each in found.items()
     }
@@ -75,11 +75,11 @@ def test_the_last_attempt_is_that_of_the_last_instant(case: str, tmp_path: Path)
 )
 def test_times_that_can_not_be_compared_stop_the_class(one: str, other: str, tmp_path: Path) -> None:
     ada = """{":name": Ada, ":sid": '101'}"""
-    with pytest.raises(UsageError, match=r"times of the submissions 'submission_1' .* can't be compared"):
+    with pytest.raises(UsageError, match=r"times of the hand-ins 'submission_1' .* can't be compared"):
         graded(gradescope(tmp_path / "class", (1, one, ada), (2, other, ada)))
 
 
-def test_the_time_of_a_submission_is_kept(tmp_path: Path) -> None:
+def test_the_time_of_a_hand_in_is_kept(tmp_path: Path) -> None:
     source = gradescope(tmp_path / "class", (1, "2026-11-01 01:10:00.5 -08:00", """{":name": Ada, ":sid": '101'}"""))
     assert graded(source)["101"].late == "2026-11-01T01:10:00-08:00"
     found = graded(laid_out(tmp_path / "canvas", "doejane_LATE_7001_901_bot.py", "roejim_7002_902_bot.py"))
@@ -122,10 +122,10 @@ def test_a_team_hands_in_for_its_members(tmp_path: Path) -> None:
 
 
 NO_TEAMS = ("student,name,id", "klee,Kim Lee,12", "aruiz,Ana Ruiz,40", "bli,Bo Li,13")
-#: What stops a class: the roster, the submissions, and what the sentence says.
+#: What stops a class: the roster, the hand-ins, and what the sentence says.
 STOPS: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
     "a team's number": (NO_TEAMS, ("Team Rocket_12", "Team Moon_77"), "the student 'klee', by the number 12, or that of a team, by the name 'Team Rocket'"),
-    "teams with other numbers": (NO_TEAMS, ("Team Rocket_77", "Team Moon_78"), "or the submissions may be those of teams. They are by 'Team Moon' and 'Team Rocket'"),
+    "teams with other numbers": (NO_TEAMS, ("Team Rocket_77", "Team Moon_78"), "or the hand-ins may be those of teams. They are by 'Team Moon' and 'Team Rocket'"),
     "a name with another's number": (NO_TEAMS, ("Kim Lee_12", "Ana Ruiz_13"), "the student 'bli', by the number 13, or that of the student 'aruiz', by the name 'Ana Ruiz'"),
     "no names": (("student,id", "klee,12", "aruiz,40"), ("Team Rocket_12", "Team Moon_77"), "the student 'klee', by the number 12, or that of a team"),
     "a team with a student's name": ((*TEAM_ROSTER, "tr,Team Rocket,99,"), ("Team Rocket_12", "Team Moon_13"), "could be that of the student 'tr', or that of a team"),
@@ -137,9 +137,9 @@ STOPS: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
 
 @pytest.mark.parametrize("case", STOPS)
 def test_both_readings_are_named(case: str, tmp_path: Path) -> None:
-    lines, submissions, words = STOPS[case]
+    lines, hand_ins, words = STOPS[case]
     with pytest.raises(UsageError) as caught:
-        graded(moodle(tmp_path / "class", *submissions), *lines)
+        graded(moodle(tmp_path / "class", *hand_ins), *lines)
     assert words in str(caught.value)
     assert list((tmp_path / "out").iterdir()) == []
 
@@ -152,8 +152,8 @@ def test_a_number_of_another_kind_is_nobodys(start: int, heading: str, tmp_path:
         f"{heading},student,name",
         *(f"{start + at},{who}" for at, who in enumerate(("aruiz,Ana Ruiz", "klee,Kim Lee"))),
     )
-    submissions = (f"Kim Lee_{start}", f"Ana Ruiz_{start + 1}")
-    assert names(graded(moodle(tmp_path / "class", *submissions), *lines)) == {"aruiz": str(start + 1), "klee": str(start)}
+    hand_ins = (f"Kim Lee_{start}", f"Ana Ruiz_{start + 1}")
+    assert names(graded(moodle(tmp_path / "class", *hand_ins), *lines)) == {"aruiz": str(start + 1), "klee": str(start)}
     assert names(graded(moodle(tmp_path / "chance", f"Ana Ruiz_{start}", "Kim Lee_57"), *lines)) == {"aruiz": str(start), "klee": "57"}
     assert names(graded(moodle(tmp_path / "one", f"Kim Lee_{start}"), *lines)) == {"aruiz": "", "klee": str(start)}
     lines = ("student,name,section", "klee,Kim Lee,12", "bli,Bo Li,12", "aruiz,Ana Ruiz,13", "cy,Cy Fox,13")
@@ -182,7 +182,7 @@ NUMBERED: dict[str, tuple[tuple[str, ...], str, str]] = {
 
 @pytest.mark.parametrize("case", NUMBERED)
 @pytest.mark.parametrize("others", [(), ("Bo Li_77",), ("Bo Li_8",)])
-def test_swapped_names_swap_no_submissions(others: tuple[str, ...], case: str, tmp_path: Path) -> None:
+def test_swapped_names_swap_no_hand_ins(others: tuple[str, ...], case: str, tmp_path: Path) -> None:
     """Students choose their names: two who swap them get a stop with both readings, not each other's marks."""
     lines, kims, anas = NUMBERED[case]
     sources = [moodle(tmp_path / "moodle", f"Kim Lee_{anas}", f"Ana Ruiz_{kims}", *others)]
@@ -211,8 +211,8 @@ GROUPS = {
 
 @pytest.mark.parametrize("case", GROUPS)
 def test_a_group_may_stand_before_the_name_of_a_student(case: str, tmp_path: Path) -> None:
-    submissions, expected = GROUPS[case]
-    assert names(graded(moodle(tmp_path / "class", *submissions), *ANNA)) == expected
+    hand_ins, expected = GROUPS[case]
+    assert names(graded(moodle(tmp_path / "class", *hand_ins), *ANNA)) == expected
 
 
 def test_the_roster_may_know_the_group(tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_part_of_a_name_is_nobody_else(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("others", [(), ("Kim Lee_12",)])
-def test_the_only_submission_of_a_group_could_be_its_students(others: tuple[str, ...], tmp_path: Path) -> None:
+def test_the_only_hand_in_of_a_group_could_be_its_students(others: tuple[str, ...], tmp_path: Path) -> None:
     found = graded(moodle(tmp_path / "class", "Lab 2-Ana Ruiz_1009", *others), *ANNA)
     assert (found["ana"].status, found["Lab 2-Ana Ruiz-1009"].status) == ("missing", "ok")
     assert "it could be 'Lab 2-Ana Ruiz_1009_assignsubmission_file_'" in found["ana"].reason
@@ -349,12 +349,12 @@ def test_what_a_student_chooses_claims_nobody(case: str, lines: tuple[str, ...],
             gradescope(tmp_path / "class", (1, "2026-10-01 18:00:00 Z", HOSTILE[case]), (2, "2026-10-01 18:00:00 Z", bob)), *lines
         )
     except UsageError as error:
-        assert "None of the 2 submissions" in str(error)
+        assert "None of the 2 hand-ins" in str(error)
         return
     assert (found["ada"].status, found["bob"].name) == ("missing", "submission_2")
 
 
-def test_a_submission_with_no_such_address_is_listed_and_left_out(tmp_path: Path) -> None:
+def test_a_hand_in_with_no_such_address_is_listed_and_left_out(tmp_path: Path) -> None:
     source = gradescope(tmp_path / "class", (1, "", HOSTILE["her name"]))
     found = graded(source, "student,name,email", "ada,Ada Lovelace,ada@u.example")
     assert [(each.status, each.name) for each in found.values()] == [("missing", ""), ("refused", "submission_1")]
@@ -374,7 +374,7 @@ def test_a_zero_that_a_spreadsheet_dropped_is_a_hint(tmp_path: Path) -> None:
 
 def test_zeros_of_the_whole_class(tmp_path: Path) -> None:
     with pytest.raises(
-        UsageError, match=r"None of the 2 submissions .* Line 2 of the roster has 7123 for 007123: a spreadsheet drops such zeros"
+        UsageError, match=r"None of the 2 hand-ins .* Line 2 of the roster has 7123 for 007123: a spreadsheet drops such zeros"
     ):
         graded(laid_out(tmp_path / "class", "007123.py", "007124.py"), "student", "7123", "7124")
 

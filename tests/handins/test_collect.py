@@ -1,4 +1,4 @@
-"""Collecting the submissions of a class: every fault of a submission is its own row, and the rest goes on."""
+"""Collecting the hand-ins of a class: every fault of a hand-in is its own row, and the rest goes on."""
 
 from __future__ import annotations
 
@@ -106,12 +106,12 @@ BAD = {
     ),
     "notes": (("hunter.txt", "x.py"), "has a file for the hunter that can't be run: 'hunter.txt'"),
     "many": (("a.py", "b.py"), "but several others: 'a.py' and 'b.py'; rename one."),
-    "rar": (("a.rar",), "The submission 'a.rar' is an archive of the kind .rar; submit a zip or tar.gz file."),
+    "rar": (("a.rar",), "The hand-in 'a.rar' is an archive of the kind .rar; submit a zip or tar.gz file."),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_a_submission_without_a_clear_program(name: str, source: Path, out: Path) -> None:
+def test_a_hand_in_without_a_clear_program(name: str, source: Path, out: Path) -> None:
     files, words = BAD[name]
     folder(source, name, *files)
     (source / name).mkdir(exist_ok=True)
@@ -141,8 +141,7 @@ def test_scripts_and_executables(source: Path, out: Path) -> None:
     assert {name for name, item in rows.items() if item.status == OK} == {"sh", "env", "bin", "dos"}
     assert os.access(out / "sh" / "main.sh", os.X_OK)
     assert (
-        rows["gone"].reason
-        == "The submission 'gone' has a program for the hunter, 'main.sh', whose interpreter isn't here: '/opt/none/node'."
+        rows["gone"].reason == "The hand-in 'gone' has a program for the hunter, 'main.sh', whose interpreter isn't here: '/opt/none/node'."
     )
     assert "whose interpreter isn't here" in rows["odd"].reason
 
@@ -178,7 +177,7 @@ def test_archives_in_archives(source: Path, out: Path) -> None:
         inner = zipped(source / f"level{level}.zip", {"hw/inner.zip": inner}).read_bytes()
     rows = by_student(collect(source, out, SEATS))
     assert rows["level0"].status == OK
-    assert rows["level1"].reason == "The submission 'level1.zip' has more than 2 archives in one another; submit one archive of files."
+    assert rows["level1"].reason == "The hand-in 'level1.zip' has more than 2 archives in one another; submit one archive of files."
     assert [name for name, item in rows.items() if item.status == OK] == ["level0"]
 
 
@@ -216,7 +215,7 @@ def test_files_with_odd_names_are_collected_apart(source: Path, out: Path) -> No
     assert len(os.listdir(out)) == len(found)
 
 
-def test_two_submissions_of_a_student(source: Path, out: Path) -> None:
+def test_two_hand_ins_of_a_student(source: Path, out: Path) -> None:
     (source / "alice.py").write_text(BOT)
     zipped(source / "alice.zip", {"main.py": BOT})
     (source / "bob.py").write_text(BOT)
@@ -251,8 +250,8 @@ def test_a_roster(source: Path, out: Path) -> None:
     assert rows["3"].full_name == "Carol C"
     assert {"carol@x", "3", "carol"} <= set(rows["3"].identities)
     assert (rows["2"].reason, rows["2"].name) == ("Nothing was submitted.", "")
-    assert rows["4"].reason == "No submission surely belongs to this student; it could be 'twin t.py'."
-    assert rows["guest"].reason == "The submission 'guest.py' belongs to nobody on the roster."
+    assert rows["4"].reason == "No hand-in surely belongs to this student; it could be 'twin t.py'."
+    assert rows["guest"].reason == "The hand-in 'guest.py' belongs to nobody on the roster."
     assert rows["late"].reason.endswith("; it belongs to nobody on the roster.")
     assert "could belong to several students on the roster: '4' and '5'; name it in a column 'submission'." in rows["twin t"].reason
 
@@ -276,8 +275,8 @@ def test_bulk_downloads_as_archives(source: Path, out: Path) -> None:
     assert by_student(collect(source / "gradescope.zip", out, SEATS))["101"].status == OK
 
 
-def test_a_source_without_submissions_is_a_usage_error(source: Path, out: Path) -> None:
-    with pytest.raises(UsageError, match="has no submission in it"):
+def test_a_source_without_hand_ins_is_a_usage_error(source: Path, out: Path) -> None:
+    with pytest.raises(UsageError, match="has no hand-in in it"):
         collect(source, out, SEATS)
     with pytest.raises(UsageError, match="does not exist"):
         collect(source / "none", out, SEATS)
@@ -285,18 +284,18 @@ def test_a_source_without_submissions_is_a_usage_error(source: Path, out: Path) 
     with pytest.raises(UsageError, match="a kind that isn't supported"):
         collect(source / "class.rar", out, SEATS)
     folder(source, "alice", "hunter.py", "prey.py", "util.py")
-    with pytest.raises(UsageError, match="looks like one submission"):
+    with pytest.raises(UsageError, match="looks like one hand-in"):
         collect(source / "alice", out, SEATS)
     assert not os.listdir(out)
 
 
-def test_the_results_may_lie_beside_the_submissions(source: Path) -> None:
+def test_the_results_may_lie_beside_the_hand_ins(source: Path) -> None:
     (source / "alice.py").write_text(BOT)
     for _ in range(2):
         assert [item.student for item in collect(source, source / "out" / "private", SEATS)] == ["alice"]
 
 
-def test_one_submission_alone(source: Path, out: Path) -> None:
+def test_one_hand_in_alone(source: Path, out: Path) -> None:
     found = single(folder(source, "submission", "hunter.py", "prey.py"), out, SEATS)
     assert (found.student, found.status, found.folder) == ("submission", OK, out / "submission")
     assert single(folder(source, "other", "x.txt"), out, SEATS).status == REFUSED
@@ -318,7 +317,7 @@ def test_a_folder_that_can_not_be_read(source: Path, out: Path, monkeypatch: pyt
     monkeypatch.setattr(os, "open", denied)
     (source / "zoe.py").write_text(BOT)
     rows = by_student(collect(source, out, SEATS))
-    assert rows["alice"].reason == "The submission 'alice' can't be copied: alice: Permission denied."
+    assert rows["alice"].reason == "The hand-in 'alice' can't be copied: alice: Permission denied."
     assert "has a folder that can't be read: 'closed' (Permission denied)" in rows["bob"].reason
     assert rows["zoe"].status == OK
 
@@ -349,7 +348,7 @@ def test_a_full_disk_marks_nobody(name: str, source: Path, out: Path, monkeypatc
         max_size=4,
     )
 )
-def test_any_submission_is_a_row(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_any_hand_in_is_a_row(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> None:
     home = tmp_path_factory.mktemp("any")
     (home / "class").mkdir()
     zipped(home / "class" / "alice.zip", files)
@@ -361,7 +360,7 @@ def test_any_submission_is_a_row(files: dict[str, bytes], tmp_path_factory: pyte
 def test_names_are_different_and_short() -> None:
     names = StudentNames(["Ann"])
     assert [names.new(wish) for wish in ("ann", "Ann!", "", "...", "x" * 99, "x" * 50)] == [
-        "ann (2)", "Ann! (3)", "submission", "submission ... (2)", "x" * 40, "x" * 36 + " (2)",
+        "ann (2)", "Ann! (3)", "hand-in", "hand-in ... (2)", "x" * 40, "x" * 36 + " (2)",
     ]  # fmt: skip
 
 
@@ -415,7 +414,7 @@ def test_a_folder_that_was_handed_in_stays_as_it_is(source: Path, out: Path) -> 
 def test_two_files_that_could_be_the_bot_file_are_named(source: Path, out: Path) -> None:
     zipped(source / "ada.zip", {"Bot.toml": "", "bot.toml.txt": "", "main.py": BOT})
     (row,) = collect(source, out, SEATS)
-    assert row.reason == "The submission has no bot.toml, but 'Bot.toml' and 'bot.toml.txt'; keep one, and call it bot.toml."
+    assert row.reason == "The hand-in has no bot.toml, but 'Bot.toml' and 'bot.toml.txt'; keep one, and call it bot.toml."
 
 
 def test_no_refusal_names_a_folder_of_the_grader(source: Path, out: Path) -> None:

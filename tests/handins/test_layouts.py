@@ -71,7 +71,7 @@ def test_a_download_of_gradescope_is_read_by_its_metadata(tmp_path: Path) -> Non
     assert jane.pieces == ((str(tmp_path / "submission_11"), ""),)
     assert jane.attempt is not None
     assert one(found, "104").reason == (
-        "The submission 'submission_13' is named in submission_metadata.yml, but it is not in the download; download it again."
+        "The hand-in 'submission_13' is named in submission_metadata.yml, but it is not in the download; download it again."
     )
 
 
@@ -79,7 +79,7 @@ def test_a_download_of_gradescope_is_read_by_its_metadata(tmp_path: Path) -> Non
     ("text", "words"),
     [
         ("a: [", "is not valid YAML"),
-        ("just text", "has no submissions"),
+        ("just text", "has no hand-ins"),
         ("a: \x07", "is not valid YAML"),
         ("x: " + "[" * 5000, "is not valid YAML"),
     ],
@@ -174,7 +174,7 @@ def test_the_name_of_a_person_in_moodle_is_no_number_of_another_student(tmp_path
         "moodle 1": "",
         "moodle 9": "",
         "moodle 2": "",
-        "moodle Bob_2_assignsubmission_file_x_9_assignsubmission_file_bot.py": "The submission 'Bob_2_assignsubmission_f",
+        "moodle Bob_2_assignsubmission_file_x_9_assignsubmission_file_bot.py": "The hand-in 'Bob_2_assignsubmission_file",
     }
 
 
@@ -191,7 +191,7 @@ def test_a_name_of_digits_is_no_number_of_another_student(tmp_path: Path) -> Non
     assert {item.student for item in read(tmp_path)} == {"7001-9999", "ada-7001"}
     made(tmp_path, "x_7001_9999_56_bot.py")
     unclear = next(item for item in read(tmp_path) if item.student.startswith("x"))
-    assert unclear.reason.startswith("The submission 'x_7001_9999_56_bot.py' could be that of 7001 or of 9999")
+    assert unclear.reason.startswith("The hand-in 'x_7001_9999_56_bot.py' could be that of 7001 or of 9999")
     assert "7001" not in unclear.identities
 
 
@@ -209,7 +209,7 @@ def test_the_end_of_a_name_decides_nothing(names: list[str], told: str | None, t
     if told is None:
         assert {item.person for item in read(tmp_path)} == {"canvas 7001", "canvas 7002"}
         return
-    with pytest.raises(UsageError, match="It isn't certain how the submissions are laid out") as caught:
+    with pytest.raises(UsageError, match="It isn't certain how the hand-ins are laid out") as caught:
         read(tmp_path)
     assert told in str(caught.value)
     assert {item.person.partition(" ")[0] for item in read(tmp_path, layout=PLAIN)} == {"name"}
@@ -238,16 +238,16 @@ def test_links_and_pipes_are_refused(tmp_path: Path) -> None:
     found = read(tmp_path, {"big": "It is too big."})
     assert {item.name: item.reason for item in found} == {
         "big": "It is too big.",
-        "link": "The submission 'link' is a link; put the file or folder itself there.",
-        "pipe": "The submission 'pipe' is a FIFO; put the file or folder itself there.",
+        "link": "The hand-in 'link' is a link; put the file or folder itself there.",
+        "pipe": "The hand-in 'pipe' is a FIFO; put the file or folder itself there.",
     }
 
 
 def test_a_program_whose_name_begins_with_a_dot_is_refused_by_name(tmp_path: Path) -> None:
     made(tmp_path, ".hid.py", "..foo.zip", ".gitignore", ".github/", "alice.py")
     assert {item.name: item.reason for item in read(tmp_path)} == {
-        ".hid.py": "The submission '.hid.py' has a name that begins with a dot; rename it.",
-        "..foo.zip": "The submission '..foo.zip' has a name that begins with a dot; rename it.",
+        ".hid.py": "The hand-in '.hid.py' has a name that begins with a dot; rename it.",
+        "..foo.zip": "The hand-in '..foo.zip' has a name that begins with a dot; rename it.",
         "alice.py": "",
     }
 
@@ -276,7 +276,7 @@ def test_a_folder_around_a_class_is_known_by_its_own_name() -> None:
 
 @pytest.mark.parametrize("inner", [["submission_metadata.yml"], ["a_1_2_bot.py"], ["alice.py", "bob.zip"], ["bot.py", "ada.py"]])
 def test_what_is_in_the_only_folder_never_makes_it_a_class(inner: list[str]) -> None:
-    with pytest.raises(UsageError, match=r"there is only the folder 'mallory'\. Read as plain, it is one submission, of mallory") as caught:
+    with pytest.raises(UsageError, match=r"there is only the folder 'mallory'\. Read as plain, it is one hand-in, of mallory") as caught:
         is_class("mallory", inner, known=("ada",))
     assert all(f"'{name}' of " in str(caught.value) for name in inner if "." in name and not name.startswith("submission_"))
 

@@ -1,4 +1,4 @@
-"""Whose a submission is, in the face of somebody who wants to be another student. Names are chosen by students; ids and addresses are not."""
+"""Whose a hand-in is, in the face of somebody who wants to be another student. Names are chosen by students; ids and addresses are not."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NAMESAKE = ("Ada Lovelace", "", "mallory@uni.example")
 
 
 def gradescope(folder: Path, *people: tuple[str, str, str], first: int = 1) -> Path:
-    """An export with one submission of each person (name, student id, address); the first one is good, all others crash."""
+    """An export with one hand-in of each person (name, student id, address); the first one is good, all others crash."""
     text = ""
     for number, (name, sid, email) in enumerate(people, first):
         own = folder / f"submission_{number}"
@@ -64,7 +64,7 @@ def test_a_name_claims_nobody_where_the_platform_gives_addresses(tmp_path: Path)
         (NAMESAKE[2], "submission_2", "refused"),
     ]
     assert "It is left out. It is by mallory@uni.example, whose name is that of 'ada' (ada) there" in found[2].reason
-    with pytest.raises(UsageError, match="None of the 2 submissions belongs surely to a student on the roster"):
+    with pytest.raises(UsageError, match="None of the 2 hand-ins belongs surely to a student on the roster"):
         collect(gradescope(tmp_path / "two", ADA, EVIL), tmp_path / "out", SEATS, roster(tmp_path, *NAMES))
 
 
@@ -103,7 +103,7 @@ def test_two_accounts_with_one_student_id_are_a_clash(tmp_path: Path) -> None:
 IDS = ("student,name,id,email", "ada,Ada Lovelace,101,ada@uni.example", "bob,Bob Martin,102,bob@uni.example")
 ADA_101, BOB_102 = ("Ada", "101", "ada@uni.example"), ("Bob", "102", "bob@uni.example")
 BOB_AS_ADA = ("Bob", "102", "ada@uni.example")
-#: What a submission with Bob's student id and Ada's address is told, beside both students or submissions.
+#: What a hand-in with Bob's student id and Ada's address is told, beside both students or hand-ins.
 TORN = {
     "ids and addresses": (IDS, (ADA_101, BOB_AS_ADA), "has the address of the student 'ada', but the student id of 'bob'"),
     "alone": (IDS, (BOB_AS_ADA,), "has the address of the student 'ada', but the student id of 'bob'"),
@@ -114,16 +114,16 @@ TORN = {
         (ADA, ("Rob", *BOB_AS_ADA[1:])),
         "claim to be of the same student, 'ada', but are of different persons",
     ),
-    "addresses and a name": (ADDRESSES, (ADA_101, BOB_AS_ADA), "has the address of the submission 'submission_1'"),
-    "two addresses": (ADDRESSES, (BOB_102, BOB_AS_ADA), "has the student id of the submission 'submission_1'"),
-    "only ids": (("student", "101", "102"), (ADA_101, BOB_AS_ADA), "has the address of the submission 'submission_1'"),
-    "names": (NAMES, (("Ada Lovelace", *ADA_101[1:]), ("Bob Martin", *BOB_AS_ADA[1:])), "has the address of the submission 'submission_1'"),
-    "no roster": ((), (ADA_101, BOB_AS_ADA), "has the address of the submission 'submission_1'"),
+    "addresses and a name": (ADDRESSES, (ADA_101, BOB_AS_ADA), "has the address of the hand-in 'submission_1'"),
+    "two addresses": (ADDRESSES, (BOB_102, BOB_AS_ADA), "has the student id of the hand-in 'submission_1'"),
+    "only ids": (("student", "101", "102"), (ADA_101, BOB_AS_ADA), "has the address of the hand-in 'submission_1'"),
+    "names": (NAMES, (("Ada Lovelace", *ADA_101[1:]), ("Bob Martin", *BOB_AS_ADA[1:])), "has the address of the hand-in 'submission_1'"),
+    "no roster": ((), (ADA_101, BOB_AS_ADA), "has the address of the hand-in 'submission_1'"),
 }
 
 
 @pytest.mark.parametrize("case", TORN)
-def test_an_address_never_moves_a_submission_to_another_student_id(case: str, tmp_path: Path) -> None:
+def test_an_address_never_moves_a_hand_in_to_another_student_id(case: str, tmp_path: Path) -> None:
     lines, people, words = TORN[case]
     source = gradescope(tmp_path / "export", *people)
     with pytest.raises(UsageError) as caught:

@@ -1,4 +1,4 @@
-"""Rosters: whose a submission is, without a guess."""
+"""Rosters: whose a hand-in is, without a guess."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_roster_is_read(rows: tuple[RosterRow, ...]) -> None:
     assert [row.student for row in rows] == ["101", "102", "103", "104"]
     assert rows[0] == RosterRow(2, "101", "Jane Doe", "", ("101", "jdoe@uni.example", "7001"), numbers=("101", "7001"))
     assert rows[1].full_name == "Smith, John"
-    assert rows[2].submission == "odd name.zip"
+    assert rows[2].hand_in == "odd name.zip"
 
 
 @pytest.mark.parametrize("text", ["Student;Email\na;b\n", "\ufeffstudent\temail\r\na\tb\r\n\r\n", "email,student\nb,a\n"])
@@ -116,7 +116,7 @@ MATCHES = [
 
 
 @pytest.mark.parametrize(("item", "student"), MATCHES)
-def test_a_submission_is_found_by_any_identity(item: DownloadedHandIn, student: str, rows: tuple[RosterRow, ...]) -> None:
+def test_a_hand_in_is_found_by_any_identity(item: DownloadedHandIn, student: str, rows: tuple[RosterRow, ...]) -> None:
     assert [row.student for row in find(item, rows)] == [student]
 
 
