@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.games.dialect import Host
-    from referee.games.game import Game, Seat
+    from referee.games.game import Game, Json, Seat
     from referee.match.options import TimeControl
     from referee.players.clock import Clock
     from referee.players.player import Reply, RunningPlayer
@@ -234,23 +234,23 @@ def unanswered(player: RunningPlayer, failure: Failure, clock: Clock, *, was_at_
     # A program that met a limit of processor time was at work.
     has_waited = failure.reason == "silent" and (is_guard or clock.control.kind != CPU)
     may_flush = has_waited and not was_at_work and clock.answers == 0 and player.process is not None
-    late = fault(player, failure, f"within {clock.limit_name(is_guard=is_guard)}")
+    late = fault(player, failure, clock.limit_values(is_guard=is_guard))
     return late.advised(may_flush=True) if may_flush else late
 
 
 def not_ready(player: RunningPlayer, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
     """The fault of a player that was not ready for the match."""
-    limit = f" within the start-up limit of {time.startup:g} s" if time.startup is not None else ""
+    limit: dict[str, Json] | None = None if time.startup is None else {"name": "startup", "seconds": time.startup}
     if failure.reason not in NO_ANSWER:
         return fault(player, failure, is_start=host is None)
     if host is not None:
-        values = {"seat": player.seat, "label": player.label, "dialect": host.dialect, "when": limit}
+        values = {"seat": player.seat, "label": player.label, "dialect": host.dialect, "limit": limit}
         return Fault.of(LATE, "unconnected", values, None, failure.detail)
-    return fault(player, failure, f"to the start message{limit}").advised(may_flush=True)
+    return fault(player, failure, limit, is_start=True).advised(may_flush=True)
 
 
-def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: bool = False) -> Fault:
-    """The fault of a failure; ``when`` is the limit that a late player met, in words. ``is_start``: it wasn't ready yet."""
+def fault(player: RunningPlayer, failure: Failure, limit: dict[str, Json] | None = None, *, is_start: bool = False) -> Fault:
+    """The fault of a failure; ``limit`` is the one that a late player met, None for none. ``is_start``: it wasn't ready yet."""
     reason, detail = failure.reason, failure.detail
     values: dict[str, object] = {"seat": player.seat, "label": player.label}
     if failure.line is not None:
@@ -261,7 +261,7 @@ def fault(player: RunningPlayer, failure: Failure, when: str = "", *, is_start: 
             values |= {"number": failure.number, "most_bytes": player.link.lines.max_bytes, "is_remote": player.link.is_remote}
         return Fault.of(MALFORMED, reason, values, quoted(line, 500), detail)
     if reason in NO_ANSWER:
-        return Fault.of(LATE, reason, values | {"when": when}, None, detail)
+        return Fault.of(LATE, reason, values | {"limit": limit, "is_start": is_start}, None, detail)
     if reason == "ended":
         assert detail is not None
         assert player.process is not None

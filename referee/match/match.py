@@ -158,7 +158,7 @@ class Match(Generic[S, M]):
             for listener in self.listeners:
                 listener.stopped()
             if isinstance(error, OSError) and not error.filename and self._launcher.has_lost_its_supervisor():
-                # If the supervisor was killed, the keeper may be removing the control groups at this moment.
+                # If the supervisor was killed, its watchdog may be removing the control groups at this moment.
                 raise self._launcher.supervisor_killed() from None
             if isinstance(error, StartError) and error.is_doubtful and error.seat is not None:
                 self.close()

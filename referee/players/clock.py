@@ -14,7 +14,7 @@ match is void if the machine explains the wait.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 
 from pydantic import BeforeValidator
 
@@ -23,6 +23,9 @@ from referee.isolation import delays
 from referee.isolation.limits import most_cpu_seconds
 from referee.replay.events import TimeUsed
 from referee.support.sections import Section, option
+
+if TYPE_CHECKING:
+    from referee.games.game import Json
 
 Kind = Literal["wall", "cpu", "fair"]
 BilledTime = Literal["auto", "fair", "cpu", "wall"]
@@ -129,10 +132,6 @@ class Guard(NamedTuple):
     def of_bank(self, bank: float) -> float:
         """Return the guard of all answers, in seconds."""
         return self.bank_times * bank + self.bank_more
-
-    def __str__(self) -> str:
-        more = f" and {self.bank_more:g} s more" if self.bank_more else ""
-        return f"{self.times:g} times the move limit and {self.more:g} s more, or the rest of {self.bank_times:g} times the bank{more}"
 
 
 _GUARDS = {CPU: Guard(5.0, 1.0, 3.0, 0.0), FAIR: Guard(20.0, 5.0, 10.0, 60.0)}
@@ -241,22 +240,16 @@ class Clock:
         if self.guard is not None:
             self.guard = self._guard()
 
-    def limit_name(self, *, is_guard: bool = False) -> str:
-        """Return the limit that ends the next answer, as words for a message; with ``is_guard`` the wall-clock guard."""
-        if self._wait is not None and self._wait.seconds is not None:
-            return f"the {self._wait.seconds:g} s {self._wait.reason}"
-        if is_guard:
-            guard = max(0.0, self.guard or 0.0)
-            return f"the wall-clock guard of {guard:.3g} s ({self.control.guard}), though its limit is by processor time"
-        if self.control.kind == CPU:
-            return self._plain_name() + " of processor time"
-        return self._plain_name()
-
-    def _plain_name(self) -> str:
+    def limit_values(self, *, is_guard: bool = False) -> dict[str, Json]:
+        """Return the limit that ends the next answer, as a value of a fault (``replay.faults``); with ``is_guard`` the wall-clock guard."""
         move, bank = self.control.move, self.bank
+        if self._wait is not None and self._wait.seconds is not None:
+            return {"name": "wait", "seconds": self._wait.seconds, "why": self._wait.reason}
+        if is_guard:
+            return {"name": "guard", "seconds": max(0.0, self.guard or 0.0), "rule": list(self.control.guard or ())}
         if move is not None and (bank is None or move <= bank):
-            return f"the move limit of {move:g} s"
-        return f"what was left of its bank of {self.control.bank:g} s"
+            return {"name": "move", "seconds": move, "clock": self.control.kind}
+        return {"name": "bank", "seconds": self.control.bank, "clock": self.control.kind}
 
     def time(self) -> TimeUsed:
         """Return the time used so far."""

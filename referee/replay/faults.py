@@ -14,7 +14,7 @@ from referee.wire.decode import LineReason, Problem
 from referee.wire.strict_json import MOST_DEPTH, MOST_DIGITS, NotJson
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from referee.games.game import Json
 
@@ -181,8 +181,36 @@ def _other_turn(seat: str, turn: int | None, data: list[int], quote: str, **_: b
     return f"{the_seat(seat)} answered turn {answered} when asked for turn {turn}: {quote} - an answer carries the turn of its question."
 
 
-def _late(what: str, seat: str, label: str, when: str) -> str:
-    return f"{who(seat, label)} {what}{f' {when}' if when else ''}."
+def _late(what: str, seat: str, label: str, limit: dict[str, Any] | None, *, is_start: bool) -> str:
+    return f"{who(seat, label)} {what}{' to the start message' if is_start else ''}{_within(limit)}."
+
+
+def _within(limit: dict[str, Any] | None) -> str:
+    return "" if limit is None else f" within {limit_words(**limit)}"
+
+
+#: The limit that a late player met. A guard is a limit by the wall clock where another clock bills.
+_LIMITS: dict[str, Callable[[float], str]] = {
+    "startup": "the start-up limit of {:g} s".format,
+    "move": "the move limit of {:g} s".format,
+    "bank": "what was left of its bank of {:g} s".format,
+    "guard": "the wall-clock guard of {:.3g} s".format,
+    "wait": "the {:g} s".format,
+}
+
+
+def limit_words(name: str, seconds: float, clock: str = "wall", why: str = "", rule: Sequence[float] = ()) -> str:
+    """Return a limit as words. ``clock`` is the clock that measures it; ``why`` ends the words for a longer wait than that of a match.
+
+    ``rule`` says how a guard follows from the other limits: so many times the move limit and seconds more, or so many times the bank and seconds
+    more.
+    """
+    words = _LIMITS[name](seconds)
+    if rule:
+        times, more, bank_times, bank_more = rule
+        rest = f" and {bank_more:g} s more" if bank_more else ""
+        words += f" ({times:g} times the move limit and {more:g} s more, or the rest of {bank_times:g} times the bank{rest}), though its limit is by processor time"
+    return f"{words}{' of processor time' if clock == 'cpu' else ''}{f' {why}' if why else ''}"
 
 
 def _crashed(what: str, seat: str, label: str, words: str) -> str:
@@ -271,8 +299,8 @@ _SENTENCES: dict[FaultCode, Callable[..., str]] = {
     "bad-line": _refused_line,
     "bad-move": lambda seat, turn, why: f"{the_seat(seat)}'s answer in turn {turn} has a malformed move: {why}.",
     "illegal-move": lambda seat, turn, why: f"{the_seat(seat)}'s move in turn {turn} is illegal: {why}.",
-    "unconnected": lambda seat, label, dialect, when: (
-        f"{who(seat, label)} did not connect to its port and tell its name by the {dialect} protocol{when}."
+    "unconnected": lambda seat, label, dialect, limit: (
+        f"{who(seat, label)} did not connect to its port and tell its name by the {dialect} protocol{_within(limit)}."
     ),
     "hasty": lambda quote: f"It answered before its question had ended: {quote}.",
 }

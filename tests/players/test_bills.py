@@ -24,6 +24,7 @@ from referee.players.clock import (
     bill,
     verdict,
 )
+from referee.replay.faults import limit_words
 
 SECONDS = st.floats(0.0, 1000.0)
 
@@ -118,5 +119,5 @@ def test_a_clock_with_a_long_wait_bills_but_limits_nothing() -> None:
     clock = Clock(TimeControl(move=1.0, bank=3.0, kind="fair"), wait=LongWait(60.0, "that a check waits"), answers=2)
     clock.spend(2.5)
     assert (clock.limit, clock.guard, clock.match_limit, clock.bank, clock.answers) == (60.0, None, 0.5, 0.5, 3)
-    assert clock.limit_name() == "the 60 s that a check waits"
+    assert limit_words(**clock.limit_values()) == "the 60 s that a check waits"
     assert Clock(clock.control, wait=LongWait(), bank=0.0).limit is None

@@ -11,6 +11,7 @@ from referee.errors import UsageError
 from referee.isolation import delays
 from referee.match.options import MatchOptions, TimeControl
 from referee.players.clock import Clock
+from referee.replay.faults import limit_words
 
 
 @pytest.mark.parametrize(
@@ -36,9 +37,9 @@ def test_the_next_limit(control: TimeControl, spent: list[float], limit: float |
 
 def test_the_limit_is_named() -> None:
     clock = Clock(TimeControl(move=1.0, bank=1.5))
-    assert clock.limit_name() == "the move limit of 1 s"
+    assert limit_words(**clock.limit_values()) == "the move limit of 1 s"
     clock.spend(1.0)
-    assert clock.limit_name() == "what was left of its bank of 1.5 s"
+    assert limit_words(**clock.limit_values()) == "what was left of its bank of 1.5 s"
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,7 @@ def test_the_best_clock_of_the_machine(
 def test_the_guards_by_the_wall_clock(kind: Any, guards: tuple[float | None, ...], startup: float, name: str) -> None:
     clock = Clock(TimeControl(move=1.0, bank=2.0, kind=kind))
     assert clock.control.startup_guard() == startup
-    before, limit_name = clock.guard, clock.limit_name()
+    before, limit_name = clock.guard, limit_words(**clock.limit_values())
     clock.spend(0.1, 1.0)
     assert (before, clock.guard) == guards
     assert limit_name == name

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 ODD = "\ud800\x1b[31m\n<b>"
 _WHO = {"seat": "prey", "label": f"bot{ODD}.py"}
+_MOVE: Json = {"name": "move", "seconds": 1.0, "clock": "wall"}
 _LINE = {"seat": "prey", "turn": 3, "quote": "'debug'"}
 _ENDED = {**_WHO, "signal": None, "excess": None, "crash": {"error": "", "place": "", "last": ""}, "is_remote": False, "is_start": False}
 #: What is wrong with a line, and the values of that.
@@ -39,9 +40,9 @@ def faults() -> Iterator[Fault]:
     for code, data in {**{code: [] for code in bare}, **_LINES}.items():
         yield Fault.of(MALFORMED, code, {**_LINE, "data": data, "is_python": False}, "'debug'")  # type: ignore[arg-type]
     for code in ("silent", "unread", "unfinished"):
-        yield Fault.of(LATE, code, {**_WHO, "when": "within the move limit of 1 s"}, None, {"cause": "time", "guard": True})  # type: ignore[arg-type]
-        yield Fault.of(LATE, code, {**_WHO, "when": ""}).advised(may_flush=True)  # type: ignore[arg-type]
-        yield Fault.of(LATE, code, {**_WHO, "when": ""}).advised(place="bot.py:3 in plan", may_flush=False)  # type: ignore[arg-type]
+        yield Fault.of(LATE, code, {**_WHO, "limit": _MOVE, "is_start": False}, None, {"cause": "time", "guard": True})  # type: ignore[arg-type]
+        yield Fault.of(LATE, code, {**_WHO, "limit": None, "is_start": True}).advised(may_flush=True)  # type: ignore[arg-type]
+        yield Fault.of(LATE, code, {**_WHO, "limit": None, "is_start": True}).advised(place="bot.py:3 in plan", may_flush=False)  # type: ignore[arg-type]
     yield Fault.of(MALFORMED, "early", {"seat": "prey", "quote": "'x'"}, "'x'")
     yield Fault.of(MALFORMED, "overlong", {"seat": "prey", "quote": "'x'", "number": 3, "most_bytes": 65536, "is_remote": True})
     for code in ("deaf", "left", "hung-up", "raised", "returned"):
@@ -55,7 +56,7 @@ def faults() -> Iterator[Fault]:
     yield Fault.of(MALFORMED, "bad-line", {**_LINE, "why": "is no answer"}, "'x'")
     yield Fault.of(MALFORMED, "bad-move", {"seat": "prey", "turn": 3, "why": "move.go is 5"}, "'x'")
     yield Fault.of(ILLEGAL, "illegal-move", {"seat": "prey", "turn": 3, "why": "there is a wall"}, "'x'")
-    yield Fault.of(LATE, "unconnected", {**_WHO, "dialect": "architect", "when": ""})
+    yield Fault.of(LATE, "unconnected", {**_WHO, "dialect": "architect", "limit": None})
     yield Fault.of(MALFORMED, "hasty", {"quote": "'x'"})
 
 
@@ -86,3 +87,22 @@ def test_a_fault_without_a_good_code_is_that_of_an_older_replay(change: dict[str
     read = fault_of({**record, **change})
     assert (read.code, read.values, read.text) == ("", {}, record["text"])
     assert read.to_json() == {key: value for key, value in record.items() if key not in ("code", "values")}
+
+
+@pytest.mark.parametrize(
+    ("limit", "words"),
+    [
+        (_MOVE, "within the move limit of 1 s"),
+        ({"name": "move", "seconds": 0.5, "clock": "cpu"}, "within the move limit of 0.5 s of processor time"),
+        ({"name": "bank", "seconds": 120.0, "clock": "fair"}, "within what was left of its bank of 120 s"),
+        ({"name": "startup", "seconds": 10}, "within the start-up limit of 10 s"),
+        ({"name": "wait", "seconds": 60.0, "why": "that a check waits"}, "within the 60 s that a check waits"),
+        (
+            {"name": "guard", "seconds": 5.9999, "rule": [5.0, 1.0, 3.0, 0.0]},
+            "within the wall-clock guard of 6 s (5 times the move limit and 1 s more, or the rest of 3 times the bank), though its limit is by processor time",
+        ),
+    ],
+)
+def test_the_limit_that_a_late_player_met_is_a_value(limit: Json, words: str) -> None:
+    fault = Fault.of(LATE, "silent", {"seat": "prey", "label": "b.py", "limit": limit, "is_start": False})
+    assert fault.text == f"The prey (b.py) gave no answer {words}."
