@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.author.check import run
-from referee.author.check.check import FAILED
+from referee.author.check.check_result import FAILED
 from referee.errors import PlayerError, UsageError
 from referee.handins import collect, copies
 from referee.handins.entry import read as read_entry

@@ -111,7 +111,9 @@ class MatchAnalysis:
         if not position or analysis is None:
             return VerdictPoint(0, verdict)
         before, after = index.state_at(position - 1), index.state_at(position)
-        what = tuple(index.told(position - 1)) if analysis.invalidates_verdict(before, after) else ()
+        what: tuple[str, ...] = ()
+        if analysis.invalidates_verdict(before, after):
+            what = tuple(notice.text for notice in index.notices(position - 1) if notice.seat is None and not notice.is_minor)
         return VerdictPoint(position - 1, verdict, analysis.cause(before, after), what, index.suggestion(before))
 
     def _searched(self, budget: Budget) -> tuple[list[_Search], dict[Seat, str]]:

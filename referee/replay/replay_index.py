@@ -235,19 +235,14 @@ class ReplayIndex:
             state, _ = self._stepped(state, step)
         return state
 
-    def _stepped(self, state: object, turn: int) -> tuple[object, tuple[Notice, ...]]:
-        """A position one step on, by the moves that were made there."""
-        assert self.game is not None
-        if turn in self._faulted:
-            state = self._faulted[turn][1]
-        return self.game.step(state, self._moves[turn])
+    def notices(self, turn: int) -> tuple[Notice, ...]:
+        """Return the notices of a step that was played."""
+        return self._stepped(self.state_at(turn), turn)[1]
 
-    def told(self, turn: int) -> list[str]:
-        """Return the texts of a step's notices for spectators."""
-        state = self.state_at(turn)
-        if self.game is None or state is None or turn >= self.steps:
-            return []
-        return [notice.text for notice in self._stepped(state, turn)[1] if notice.seat is None and not notice.is_minor]
+    def _stepped(self, state: object, turn: int) -> tuple[object, tuple[Notice, ...]]:
+        """Return the position one step on, by the moves that were made there, and the notices of the step."""
+        assert self.game is not None
+        return self.game.step(self._faulted[turn][1] if turn in self._faulted else state, self._moves[turn])
 
     def question(self, turn: int, seat: Seat) -> dict[str, Json]:
         """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` that says why there is none."""

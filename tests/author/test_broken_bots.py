@@ -15,7 +15,7 @@ from broken_bots import BROKEN, GOOD, NODE, SHELL, C
 from checks import check, named, texts
 from sandboxes import need
 
-from referee.author.check.check import FAILED, SKIPPED, WARNING
+from referee.author.check.check_result import FAILED, SKIPPED, WARNING
 from referee.author.check.interview import own_time
 from referee.author.check.table import NAMES
 from referee.match.options import TimeControl

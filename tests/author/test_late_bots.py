@@ -11,7 +11,8 @@ from broken_bots import GOOD
 from checks import check, named, texts
 
 from referee.author.check.answers import answers
-from referee.author.check.check import FAILED, KEEPING, LATE, NO_ANSWER, NOT_READY, SKIPPED, WARNING
+from referee.author.check.check import LATE, NO_ANSWER, NOT_READY
+from referee.author.check.check_result import FAILED, KEEPING, SKIPPED, WARNING
 from referee.author.check.interview import Response
 from referee.author.check.memory import Usage
 from referee.author.check.shared_runs import QuestionRecord

@@ -171,7 +171,6 @@ def test_what_can_be_drawn_and_what_was_certain(asked: tuple[Path, dict[str, lis
     assert {"safe", "reach", "trajectory", "verdict", "stride"} <= found.keys()
     assert recorded.overlay(recorded.steps) == {"text": "The match is over here."}
     assert recorded.overlay(recorded.steps + 1) == {"text": "There is no such step."}
-    assert recorded.told(recorded.steps) == []
 
 
 def test_a_preview_is_what_the_step_would_do(asked: tuple[Path, dict[str, list[dict[str, Any]]]]) -> None:

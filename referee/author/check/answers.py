@@ -5,23 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import (
-    FAILED,
-    KEEPING,
-    NO_ANSWER,
-    NOT_READY,
-    READY,
-    STARTED,
-    THINKING,
-    WARNING,
-    Check,
-    Finding,
-    all_of,
-    no_line,
-    ok,
-    quoted,
-    skipped,
-)
+from referee.author.check.check import NO_ANSWER, NOT_READY, READY, STARTED, Check, all_of
+from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING, Finding, no_line, ok, quoted, skipped
 from referee.author.check.shared_runs import ONE_LINE, ONLY_ANSWERS
 from referee.author.check.starting import quiet_at_start
 from referee.support.words import counted

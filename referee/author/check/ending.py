@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import FAILED, WARNING, Check, Finding, all_of, ok, quoted, seconds_shown, skipped
+from referee.author.check.check import Check, all_of
+from referee.author.check.check_result import FAILED, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.author.check.shared_runs import EXIT_PATIENCE, RESULT
 from referee.wire import encode
 

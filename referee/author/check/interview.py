@@ -12,7 +12,7 @@ import termios
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.author.check.check import mend
+from referee.author.check.check_result import mend
 from referee.author.check.time_limits import LateBudget, LateBudgetSpent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from example_bots import middling
 from referee import games
-from referee.author.check.check import FAILED, KEEPING, THINKING, WARNING, Check, Finding, all_of, ok, quoted, seconds_shown, skipped
+from referee.author.check.check import Check, all_of
+from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.author.check.interview import own_time, patient_clock, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY

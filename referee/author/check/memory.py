@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.author.check.check import FAILED, KEEPING, NOT_READY, STARTED, WARNING, Check, Finding, all_of, ok, skipped
+from referee.author.check.check import NOT_READY, STARTED, Check, all_of
+from referee.author.check.check_result import FAILED, KEEPING, WARNING, Finding, ok, skipped
 from referee.author.check.timing import CLOSE, GROUP, questions_of_match, take_course
 from referee.support.words import counted, size_text
 

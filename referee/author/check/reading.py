@@ -6,7 +6,8 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import FAILED, WARNING, Check, Finding, all_of, ok, quoted, skipped
+from referee.author.check.check import Check, all_of
+from referee.author.check.check_result import FAILED, WARNING, Finding, ok, quoted, skipped
 from referee.author.check.interview import Response, with_fields
 from referee.replay.faults import MALFORMED, Fault
 

@@ -5,21 +5,8 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.author.check.check import (
-    ANSWERING,
-    FAILED,
-    LATE,
-    NO_ANSWER,
-    NOT_READY,
-    READY,
-    STATUSES,
-    WARNING,
-    Check,
-    CheckResult,
-    Finding,
-    quoted,
-    skipped,
-)
+from referee.author.check.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, CheckResult
+from referee.author.check.check_result import FAILED, STATUSES, WARNING, Finding, quoted, skipped
 from referee.author.check.interview import Subject
 from referee.author.check.shared_runs import CheckedBot
 from referee.author.check.table import CHECKS

@@ -9,7 +9,7 @@ from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
-from referee.author.check.check import FAILED, Finding, no_line, quoted
+from referee.author.check.check_result import FAILED, Finding, no_line, quoted
 from referee.author.check.interview import Interview, Response, Subject
 from referee.author.check.positions import Positions
 from referee.author.check.time_limits import LateBudget

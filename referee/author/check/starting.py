@@ -5,22 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import (
-    FAILED,
-    KEEPING,
-    OK,
-    READY,
-    STARTED,
-    WARNING,
-    Check,
-    Finding,
-    all_of,
-    no_line,
-    ok,
-    quoted,
-    seconds_shown,
-    skipped,
-)
+from referee.author.check.check import READY, STARTED, Check, all_of
+from referee.author.check.check_result import FAILED, KEEPING, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.support.words import counted

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from referee.author.check.check import FAILED, WARNING, Check, Finding, all_of, ok, skipped
+from referee.author.check.check import Check, all_of
+from referee.author.check.check_result import FAILED, WARNING, Finding, ok, skipped
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, STUCK
 from referee.wire import encode
 

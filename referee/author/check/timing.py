@@ -6,7 +6,8 @@ from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.author.check.check import FAILED, THINKING, WARNING, Check, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.check import Check
+from referee.author.check.check_result import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.replay.faults import LATE
 from referee.support.words import counted
 
