@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Notice, Seat
     from referee.games.maze.state import State as MazeState
     from referee.games.rectangle.state import State as RectangleState
-    from referee.replay.reader import Replay as Verified
-    from referee.replay.reader import ReplayProblem
+    from referee.replay.reader import ReplayProblem, VerifiedReplay
 
 S = TypeVar("S", default=Any)
 
@@ -57,9 +56,9 @@ class Replay(Generic[S]):
         if game not in (None, self._game.info.name):
             raise UsageError(f"{str(path)!r:.200} is a replay of {self._game.info.name}, not of {game!r:.80}.")
         self._steps: list[StepTaken] = []
-        self._verified: Verified | None = None
+        self._verified: VerifiedReplay | None = None
 
-    def _play(self) -> Verified:
+    def _play(self) -> VerifiedReplay:
         if self._verified is None:
             self._steps += (event for event in self._reader.events() if isinstance(event, StepTaken))
             self._verified = self._reader.verified()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from referee.replay.reader import Replay
+    from referee.replay.reader import VerifiedReplay
 
 
 def records(path: Path) -> list[dict[str, Any]]:
@@ -26,7 +26,7 @@ def steps_of(path: Path) -> list[StepTaken]:
     return [event for event in ReplayReader(path).events() if isinstance(event, StepTaken)]
 
 
-def read_closely(path: Path) -> Replay:
+def read_closely(path: Path) -> VerifiedReplay:
     """Check a replay as ``verify`` does, with every line decoded."""
     reader = ReplayReader(path)
     for _ in reader.events():

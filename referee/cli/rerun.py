@@ -140,7 +140,7 @@ def _recorded(file: Path, bot: str | None, seat: str | None, name: str) -> tuple
     """
     from referee.players.recorded_bots import seat_of, unchanged_program
     from referee.replay.questions import recorded_seat
-    from referee.replay.recorded_match import RecordedMatch
+    from referee.replay.reader import RecordedMatch
 
     again = f"{program()} {name} {shlex.quote(str(file))}"
     if seat is None:

@@ -22,7 +22,7 @@ from referee.match.spec import MatchSpec
 from referee.match.start import Start, lineup, options_of, split
 from referee.players.names import HUMAN, resolve
 from referee.replay.paths import SUFFIX, reserve, why_unreadable
-from referee.replay.recorded_match import RecordedMatch
+from referee.replay.reader import RecordedMatch
 from referee.support.files import open_regular
 from referee.support.meant import near_one
 from referee.support.outputs import check_not_input

@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
     from referee.replay.faults import Fault
-    from referee.replay.reader import Replay
-    from referee.replay.recorded_match import RecordedMatch
+    from referee.replay.reader import RecordedMatch, VerifiedReplay
 
 S = TypeVar("S", default=Any)
 M = TypeVar("M", default=Any)
@@ -157,7 +156,7 @@ def split(text: str) -> tuple[Path, int]:
     return Path(name), int(turn)
 
 
-def _beyond(path: Path, replay: Replay, turn: int) -> str:
+def _beyond(path: Path, replay: VerifiedReplay, turn: int) -> str:
     steps = counted(replay.turns, "step")
     if replay.result is not None and turn == replay.turns:
         text = str(replay.result.get("text", "")).rstrip(".")

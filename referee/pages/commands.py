@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 from referee.errors import RefereeError
 from referee.players.names import HUMAN
 from referee.players.recorded_bots import recorded_bot
-from referee.replay.reader import open_game, read_head
-from referee.replay.recorded_match import RecordedMatch
+from referee.replay.reader import RecordedMatch, read_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -75,7 +74,7 @@ def _program(head: Mapping[str, Json], seat: str) -> str | None:
     if isinstance(about, dict) and about.get("program") == HUMAN:
         return HUMAN
     try:
-        recorded = RecordedMatch(Path("replay"), *open_game(Path("replay"), dict(head)), head)
+        recorded = RecordedMatch.of(Path("replay"), head)
         program = recorded_bot(recorded, seat, "name one yourself").text
     except (RefereeError, AttributeError, OSError, ValueError):
         return None

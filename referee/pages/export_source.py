@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import ReplayCut, ReplayError
 from referee.replay.paths import SUFFIX, why_unreadable
-from referee.replay.reader import open_game, read_head, read_lines
+from referee.replay.reader import RecordedMatch, read_head, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,5 +41,5 @@ def head_of(path: Path, file: Path) -> dict[str, Json]:
         head, _ = read_head(file, read_lines(path))
     except ReplayCut as error:
         raise ReplayError(f"{str(error).rstrip('.')} before its first line ends: there is nothing to show.") from None
-    open_game(file, head)
+    RecordedMatch.of(file, head)
     return head

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import ReplayError, UsageError
 from referee.replay.names import player_name
 from referee.replay.paths import SUFFIX, why_unreadable
-from referee.replay.reader import open_game, read_head
+from referee.replay.reader import RecordedMatch, read_head
 from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.support.words import program
@@ -140,7 +140,7 @@ def _read(entry: ListedReplay, replay: ReplayFile) -> ListedReplay:
         return entry._replace(problem="is cut off before its first line ends.")
     named = Path(entry.name)
     head, _ = read_head(named, iter([first]))
-    open_game(named, head)
+    RecordedMatch.of(named, head)
     players = {str(seat)[:_NAME]: player_name(player, seat)[:_NAME] for seat, player in head["players"].items()}
     teams = {str(seat)[:_NAME]: team[:_NAME] for seat, player in head["players"].items() if isinstance(team := player.get("team"), str)}
     entry = entry._replace(game=str(head["game"])[:_NAME], rules=str(head["rules"])[:_NAME], players=players, teams=teams, opens=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import PlayerError, UsageError
 from referee.isolation.bot import PORT
 from referee.players.names import HUMAN, resolve
-from referee.replay.recorded_match import RecordedMatch
+from referee.replay.reader import RecordedMatch
 from referee.support.words import the_seat
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referee.games.capabilities import Appraised
     from referee.games.game import Game, Json, Seat
     from referee.replay.faults import Fault
-    from referee.replay.reader import Replay
+    from referee.replay.reader import VerifiedReplay
 
 #: The most characters of a board's width and its most rows.
 _COLUMNS, _ROWS = 100, 24
@@ -29,7 +29,7 @@ class Position(NamedTuple):
     """The position before step ``number`` of a replay, that step, and the faults in it. ``bank`` is what each seat had left."""
 
     game: Game
-    replay: Replay
+    replay: VerifiedReplay
     number: int
     state: object
     step: StepTaken | None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat
     from referee.replay.faults import Fault
-    from referee.replay.reader import Replay
+    from referee.replay.reader import VerifiedReplay
     from referee.replay.records import RecordedClock
 
 MOVE, PASS = "move", "pass"
@@ -204,7 +204,7 @@ class RecordedSeat(NamedTuple):
     """
 
     path: Path
-    replay: Replay
+    replay: VerifiedReplay
     game: Game
     settings: Any
     seat: Seat
@@ -234,7 +234,7 @@ def recorded_seat(path: Path, seat: Seat) -> RecordedSeat:
     return RecordedSeat(path, replay, reader.game, reader.settings, seat, clock_of(reader.head, seat), answers, not_ready)
 
 
-def check_sound(path: Path, replay: Replay) -> None:
+def check_sound(path: Path, replay: VerifiedReplay) -> None:
     """Raise ReplayError if a replay has any problem except that it ends early."""
     if replay.problem is not None and replay.problem.kind != "cut":
         raise ReplayWrong(f"{path} does not verify, so it proves nothing: {replay.problem.text.rstrip('.')}.")

@@ -28,7 +28,7 @@ from referee.support.words import counted, cut
 from referee.wire import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from referee.games.game import Game, Json
 
@@ -52,7 +52,7 @@ _TAIL = re.compile(rb',"us":%b(?:,"(?:cpu|wall)_us":%b)?(?:,"remarks":(\{.*\}))?
 UNWRITTEN = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
-class Replay(NamedTuple):
+class VerifiedReplay(NamedTuple):
     """A replay that was read and played again. ``problem`` is None if the replay is complete and correct.
 
     ``turns`` counts the steps that are good; ``final`` is the position after the last of them.
@@ -168,29 +168,43 @@ def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], byte
     return head, line
 
 
-def open_game(path: Path, head: dict[str, Json]) -> tuple[Game, Any]:
-    """Return the game and the checked settings that a head names. ReplayError if they aren't available here."""
-    name = f"{path}:"
-    try:
-        game = games.get(str(head.get("game")))
-        if head.get("version") != game.info.version:
-            raise ReplayError(
-                f"{name[:-1]} was played under version {cut(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
-                "which may decide steps otherwise."
-            )
-        settings_json = head.get("settings")
-        players = head.get("players")
-        if not isinstance(settings_json, dict) or not isinstance(head.get("rules"), str) or not isinstance(players, dict):
-            raise ReplayError(f"{name} its head has no rules, no settings or no players.")
-        settings = game.codec.settings(head["rules"], settings_json)
-        if set(players) != set(game.seats(settings)) or not all(isinstance(player, dict) for player in players.values()):
-            raise ReplayError(f"{name} its head names other players than {' and '.join(game.seats(settings))}.")
-        return game, settings
-    except SettingsError as error:
-        raise ReplayError(f"{name} {error}") from None
+class RecordedMatch(NamedTuple):
+    """The match of a replay, as far as the head of the file says: its game, its settings, and the whole head."""
+
+    path: Path
+    game: Game[Any, Any]
+    settings: Any
+    head: Mapping[str, Json]
+
+    @classmethod
+    def read(cls, path: Path) -> RecordedMatch:
+        """Read the head of a replay. ReplayError if it isn't one that can be read here."""
+        return cls.of(path, read_head(path, read_lines(path))[0])
+
+    @classmethod
+    def of(cls, path: Path, head: Mapping[str, Json]) -> RecordedMatch:
+        """Return the match of a head. ReplayError if the game and the settings that it names aren't available here."""
+        name = f"{path}:"
+        try:
+            game = games.get(str(head.get("game")))
+            if head.get("version") != game.info.version:
+                raise ReplayError(
+                    f"{name[:-1]} was played under version {cut(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
+                    "which may decide steps otherwise."
+                )
+            settings_json = head.get("settings")
+            players = head.get("players")
+            if not isinstance(settings_json, dict) or not isinstance(head.get("rules"), str) or not isinstance(players, dict):
+                raise ReplayError(f"{name} its head has no rules, no settings or no players.")
+            settings = game.codec.settings(head["rules"], settings_json)
+            if set(players) != set(game.seats(settings)) or not all(isinstance(player, dict) for player in players.values()):
+                raise ReplayError(f"{name} its head names other players than {' and '.join(game.seats(settings))}.")
+            return cls(path, game, settings, head)
+        except SettingsError as error:
+            raise ReplayError(f"{name} {error}") from None
 
 
-def verify(path: Path | str) -> Replay:
+def verify(path: Path | str) -> VerifiedReplay:
     """Play a replay again from its moves and compare every step with its record.
 
     Raises ReplayError where there is nothing to compare: no replay, another format, another version of the rules.
@@ -220,7 +234,7 @@ class ReplayReader:
         self.path = path
         self._lines = read_lines(path) if lines is None else lines
         self.head, line = read_head(path, self._lines)
-        self.game, self.settings = open_game(path, self.head)
+        _, self.game, self.settings, _ = RecordedMatch.of(path, self.head)
         self.start = self._state = start_of(self.game, self.settings, self.head)
         self.first_turn = first_turn(self.head)
         adjudication = self.game.adjudication
@@ -238,11 +252,11 @@ class ReplayReader:
         """Yield what happened, in order, up to the first record that is wrong."""
         return self._read(lambda: next(self._lines, None))
 
-    def verified(self) -> Replay:
+    def verified(self) -> VerifiedReplay:
         """Read what is left, and return the result of the check."""
         for _ in self._read(self._pass_ordinary):
             pass
-        return Replay(self.head, self._result, self._faults, self._turn, self._state, self._problem, self.path)
+        return VerifiedReplay(self.head, self._result, self._faults, self._turn, self._state, self._problem, self.path)
 
     def _read(self, next_line: Callable[[], bytes | None]) -> Iterator[StepTaken | PlayersFaulted]:
         if self._problem is not None:

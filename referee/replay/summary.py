@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from referee.games.capabilities import Analysis
     from referee.games.game import Game, Json, Notice, Outcome
-    from referee.replay.reader import Replay
+    from referee.replay.reader import VerifiedReplay
 
 
 class ReplaySummary:
@@ -74,7 +74,7 @@ def _verdict_text(certain: list[dict[str, Json]]) -> str:
     return f"at the start {first}{later}" + (f" ({program()} analyze finds the step that changed it)" if last and last != [first] else "")
 
 
-def _facts(game: Game, replay: Replay, certain: list[dict[str, Json]], wide: int) -> list[str]:
+def _facts(game: Game, replay: VerifiedReplay, certain: list[dict[str, Json]], wide: int) -> list[str]:
     """Return the report's upper part, wrapped at ``wide`` columns. The replay is an untrusted file."""
     head, result = replay.head, replay.result or {}
     facts = [("result", cut(str(result.get("text", "none: the replay is cut short")), 400))]

@@ -24,7 +24,7 @@ from referee.match.options import RunOptions, TimeControl
 from referee.players.player import Function
 from referee.replay.events import StepTaken
 from referee.replay.faults import KINDS
-from referee.replay.reader import Replay, verify
+from referee.replay.reader import VerifiedReplay, verify
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def match_of(
     return match_between(setup.game, setup.settings, lineup, options, seed=seed, listeners=[ReplayWriter(path)]).run()
 
 
-def check_replay(path: Path, result: MatchResult) -> Replay:
+def check_replay(path: Path, result: MatchResult) -> VerifiedReplay:
     """Fail unless a replay verifies, by the quick way and by the close one, and ends where its match has ended."""
     for found in (verify(path), read_closely(path)):
         assert found.problem is None, found.problem
@@ -324,4 +324,4 @@ def timeless(path: Path) -> list[dict[str, Json]]:
     return [{key: value for key, value in record.items() if key not in ("us", "cpu_us", "wall_us", "time", "sha256")} for record in records]
 
 
-__all__ = ["KINDS", "Replay", "SettingsError", "StepTaken", "games", "verify"]
+__all__ = ["KINDS", "SettingsError", "StepTaken", "VerifiedReplay", "games", "verify"]

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from replay_records import read_closely, steps_of
 
-from contract.contract import Case, Replay, StepTaken, every_case, exact, games, verify
+from contract.contract import Case, StepTaken, VerifiedReplay, every_case, exact, games, verify
 
 DATA = Path(__file__).parents[1] / "data"
 REPLAYS = sorted((DATA / "replays").glob("*.replay.jsonl.gz"))
@@ -25,7 +25,7 @@ VIEWS: dict[str, str] = json.loads((DATA / "replays" / "views.json").read_text()
 MAZE: list[dict[str, Any]] = [json.loads(line) for line in (DATA / "maze.jsonl").read_text().splitlines()]
 
 
-def digest(replay: Replay, steps: list[StepTaken]) -> str:
+def digest(replay: VerifiedReplay, steps: list[StepTaken]) -> str:
     """The SHA-256 of what players and spectators are told in a game: every view, every notice, the outcome."""
     game = games.get(replay.head["game"])
     told = [game.codec.view_text(steps[0].before, None)]

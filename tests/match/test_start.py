@@ -25,8 +25,7 @@ from referee.isolation.level import Isolation
 from referee.match.start import Start, options_of, split
 from referee.players.names import resolve
 from referee.replay.questions import recorded_seat
-from referee.replay.reader import verify
-from referee.replay.recorded_match import RecordedMatch
+from referee.replay.reader import RecordedMatch, verify
 from referee.replay.writer import ReplayWriter
 from sdk import PreyBot, State
 

@@ -387,11 +387,12 @@ def _readable_lines(path: Path) -> list[bytes]:
 
 def test_paths_never_collide_and_folders_are_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    first, second = reserve(None, "a"), reserve(None, "a")
-    assert [path.name for path in (first, second)] == ["a.replay.jsonl.gz", "a-2.replay.jsonl.gz"]
+    monkeypatch.setattr("referee.replay.paths.time.strftime", lambda _: "now")
+    first, second = reserve(None, ["a.py", "ö b"]), reserve(None, ["a.py", "ö b"])
+    assert [path.name for path in (first, second)] == ["now-a-ö-b.replay.jsonl.gz", "now-a-ö-b-2.replay.jsonl.gz"]
     assert first.parent == Path("matches/replays")
-    assert reserve("deep/folder/", "b") == Path("deep/folder/b.replay.jsonl.gz")
-    assert reserve("deep/folder", "b") == Path("deep/folder/b-2.replay.jsonl.gz")
+    assert reserve("deep/folder/", "b") == Path("deep/folder/now-b.replay.jsonl.gz")
+    assert reserve("deep/folder", "b") == Path("deep/folder/now-b-2.replay.jsonl.gz")
     assert reserve("named", "b") == Path("named.replay.jsonl.gz")
     assert reserve("named.gz", "b") == Path("named.gz")
     assert reserve("named.gz", "b") == Path("named.gz")
