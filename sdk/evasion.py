@@ -5,6 +5,7 @@ Everything that looks ahead uses the referee's own engine, so ``state.after`` re
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.evasion import variants
@@ -369,10 +370,10 @@ class _EvasionBot(Bot):
         if rules.is_turnwise:
             command = _hunter_command if is_hunter else _prey_command
             return lambda state: _command_text(command(decide(read(state))))
-        from referee.games.evasion.codec.stepwise import move_text
+        from referee.games.evasion.codec.stepwise import move_json
 
         made = hunter_move if is_hunter else prey_move
-        return lambda state: _NOTHING if (move := made(decide(read(state)))) is None else move_text(move)
+        return lambda state: _NOTHING if (move := made(decide(read(state)))) is None else json.dumps(move_json(move), separators=(",", ":"))
 
 
 class HunterBot(_EvasionBot):

@@ -98,9 +98,11 @@ class State:
 
 def seen_state(state: EngineState, seat: Role) -> State:
     """Return a state of the engine as the bot in a seat gets it."""
+    import json
+
     from referee.games.maze.game import GAME
 
-    return State(state.settings, seat, GAME.codec.view(state, seat))
+    return State(state.settings, seat, json.loads(GAME.codec.view_text(state, seat)))
 
 
 def engine_state(state: object) -> EngineState | None:

@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.games.evasion import variants
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, verdict
-from referee.games.evasion.board.walls import KINDS, Walls, given_wall, wall_of_numbers
+from referee.games.evasion.board.walls import KINDS, Wall, Walls, given_wall
 from referee.games.evasion.codec.turnwise import ends
 from referee.games.evasion.game import GAME as EVASION
 from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, Body, State
@@ -204,6 +204,19 @@ def _decide(record: dict[str, Any]) -> Played:
     return Played(0, None, is_position=True)
 
 
+def _wall(number: int, numbers: list[int]) -> Wall:
+    """Return the wall that ``Wall.to_numbers`` has written, with an id. ValueError or another LookupError for anything else."""
+    kind, *ends = numbers
+    if kind == 0:
+        y, x1, x2 = ends
+        return Wall(number, KINDS[kind], x1, y, x2, y)
+    if kind == 1:
+        x, y1, y2 = ends
+        return Wall(number, KINDS[kind], x, y1, x, y2)
+    x1, x2, y1, y2, first = ends
+    return Wall(number, KINDS[kind], x1, y1, x2, y2, "xy"[first])
+
+
 def position(record: dict[str, Any]) -> State:
     """The position that a record describes. SettingsError for a position that no game can reach, ValueError for a record of the wrong form."""
     _require(record, "position", ("rules", "width", "height", "walls", "hunter", "prey"))
@@ -215,7 +228,7 @@ def position(record: dict[str, Any]) -> State:
             given["hunter"] = _hunter(record["hunter"])
             walls = [given_wall(*items) for items in record["walls"]]
         else:
-            walls = [wall_of_numbers(number, items) for number, items in enumerate(record["walls"])]
+            walls = [_wall(number, items) for number, items in enumerate(record["walls"])]
         if type(step) is not int or type(timer) is not int or step < 0 or timer < 0:
             raise ValueError(step, timer)
     except (TypeError, ValueError, LookupError):

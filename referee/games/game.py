@@ -104,11 +104,8 @@ if TYPE_CHECKING:
         def settings_json(self, settings: G) -> dict[str, Json]:
             """The settings as the ``start`` message and the replay show them, without the rule set's name."""
 
-        def view(self, state: S_contra, seat: Seat | None) -> Json:
-            """What a seat may see; None is a spectator."""
-
         def view_text(self, state: S_contra, seat: Seat | None) -> str:
-            """``view`` as compact JSON text; a game may build it faster than a general encoder."""
+            """What a seat may see, as the compact JSON text of an object; None is a spectator."""
 
         def parse(self, state: S_contra, seat: Seat, answer: Json) -> M:
             """An answer as a move, which is never None; MalformedMove for a wrong shape, IllegalMove for what the rules forbid."""

@@ -86,7 +86,7 @@ class Setup:
     def answer(self, draw: random.Random, state: Any, seat: Seat) -> Json:
         """A random answer that the game can read; it may break the rules."""
         told = {"rules": self.settings.rules, **self._as_told}
-        return SAMPLES[self.game.info.name].answer(draw, told, seat, self.game.codec.view(state, seat))
+        return SAMPLES[self.game.info.name].answer(draw, told, seat, json.loads(self.game.codec.view_text(state, seat)))
 
     def move(self, draw: random.Random, state: Any, seat: Seat) -> Any:
         """A random move."""

@@ -74,15 +74,16 @@ def test_unknown_names_are_refused_by_name(case: Case) -> None:
 @every_case
 @given(seeds)
 @examples(12)
-def test_views_are_json_and_their_text_is_the_same(case: Case, seed: int) -> None:
+def test_views_are_compact_json(case: Case, seed: int) -> None:
     draw = random.Random(seed)
     setup = case.setup(draw)
     for state in setup.positions(draw):
         for seat in (*setup.seats, None):
-            view = setup.game.codec.view(state, seat)
+            text = setup.game.codec.view_text(state, seat)
+            view = json.loads(text)
             assert isinstance(view, dict), "the state of a question is an object"
             check_survives(view)
-            assert setup.game.codec.view_text(state, seat) == exact(view)
+            assert text == exact(view)
 
 
 def check_move(setup: Setup, state: Any, seat: str, move: Any) -> None:
@@ -137,7 +138,7 @@ def test_hostile_answers_are_refused_or_harmless(case: Case, seed: int, junk: An
             check_move(setup, state, seat, move)
             after, notices = setup.game.step(state, {**moves, seat: move})
             check_notices(setup, notices)
-            assert setup.game.codec.view_text(after, None) == exact(setup.game.codec.view(after, None))
+            json.loads(setup.game.codec.view_text(after, None))
             json.loads(setup.game.codec.changes_text(state, after))
 
 

@@ -70,11 +70,11 @@ def test_recorded_games_of_maze(record: dict[str, Any]) -> None:
     layout = game.codec.settings_json(state.settings)["layout"]
     for number, (order, thief, policeman, illegal) in enumerate(record["plies"]):
         assert game.outcome(state) is None
-        before = game.codec.view(state, None)
+        before = json.loads(game.codec.view_text(state, None))
         (seat,) = game.movers(state)
         assert seat == ("thief", "policeman")[number % 2]
         state, _ = game.step(state, {seat: game.codec.parse(state, seat, {"go": order} if order else {})})
-        view = game.codec.view(state, None)
+        view = json.loads(game.codec.view_text(state, None))
         assert view["step"] == number + 1
         assert (view["thief"], view["policeman"], list(view["illegal"].values())) == (thief, policeman, illegal), f"ply {number}"
         # What the rules ask of any ply, apart from the third illegal order: one square, and no wall.

@@ -35,7 +35,9 @@ TURN: dict[str, Any] = {
     "type": "turn",
     "turn": 0,
     "state": {
-        **games.get("evasion").codec.view(games.get("evasion").start(games.get("evasion").codec.settings(None, {}), b""), None),
+        **json.loads(
+            games.get("evasion").codec.view_text(games.get("evasion").start(games.get("evasion").codec.settings(None, {}), b""), None)
+        ),
         "weather": "fine",
     },
     "notices": [],

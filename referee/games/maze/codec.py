@@ -34,22 +34,19 @@ class MazeCodec:
             record["thief"], record["policeman"] = list(settings.thief), list(settings.policeman)
         return record
 
-    def view(self, state: State, seat: Seat | None) -> Json:
-        """The whole position: nothing is hidden. Squares are [row, column], from 1."""
+    def view_text(self, state: State, seat: Seat | None = None) -> str:
+        """The whole position as compact JSON: nothing is hidden. Squares are [row, column], from 1."""
+        import json
+
         limit = state.settings.max_moves
         places = {name: getattr(state, name) for name in ("thief", "policeman", "thief_from", "policeman_from")}
-        return {
+        view = {
             "step": state.step,
             **{name: None if place < 0 else list(state.settings.layout.squares[place]) for name, place in places.items()},
             "illegal": dict(zip(SEATS, state.illegal, strict=True)),
             "moves_left": limit - state.moves if limit else None,
         }
-
-    def view_text(self, state: State, seat: Seat | None = None) -> str:
-        """The same as compact JSON."""
-        import json
-
-        return json.dumps(self.view(state, seat), separators=(",", ":"))
+        return json.dumps(view, separators=(",", ":"))
 
     def parse(self, state: State, seat: Seat, answer: Json) -> Go:
         """An answer as a move; without an order it is an illegal one. MalformedMove names the key that is wrong."""

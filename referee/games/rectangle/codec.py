@@ -36,17 +36,11 @@ class RectangleCodec:
         """The settings as JSON, without the preset's name."""
         return {name: value for name, value in settings._asdict().items() if name != "rules"}
 
-    def view(self, state: State, seat: Seat | None) -> Json:
-        """The whole position: nothing is hidden but the orders that are being given."""
-        import json
-
-        return json.loads(self.view_text(state))
-
     def view_text(self, state: State, seat: Seat | None = None) -> str:
-        """The whole position as compact JSON, made faster than by a general encoder."""
+        """The whole position as compact JSON: nothing is hidden but the orders that are being given."""
         last = self._last
         if last[0] is not state:
-            last = self._last = (state, _view_text(state))
+            last = self._last = (state, _text(_view(state)))
         return last[1]
 
     def parse(self, state: State, seat: Seat, answer: Json) -> Place | Orders:
@@ -81,30 +75,33 @@ class RectangleCodec:
                     changed += [f'[{place},"{chr(new[place])}"]' for place in range(start, start + n) if old[place] != new[place]]
             parts.append(f'"cells":[{",".join(changed)}]')
         if any(after.gained):
-            parts.append(f'"gained":{list(after.gained)}'.replace(" ", ""))
+            parts.append(f'"gained":{_text(after.gained)}')
         if not before.step:
-            parts.append(f'"robots":{_robots_text(after)}')
+            parts.append(f'"robots":{_text(dict(zip(after.seats, after.robots, strict=False)))}')
         elif any(moved.strip("-") for moved in after.moved):
             parts.append(f'"moved":"{"".join(after.moved)}"')
         return "{" + ",".join(parts) + "}"
 
 
-def _view_text(state: State) -> str:
+def _text(value: Json) -> str:
+    """Return a value as compact JSON."""
+    import json
+
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _view(state: State) -> dict[str, Json]:
     seats = state.seats
-    board = '","'.join(state.row_texts())
-    orders = ",".join(f'"{seat}":"{said}"' for seat, said in zip(seats, state.orders, strict=False))
-    scores = ",".join(f'"{seat}":{score}' for seat, score in zip(seats, state.scores, strict=True))
-    gained = ",".join(f'"{seat}":{cells}' for seat, cells in zip(seats, state.gained, strict=True))
-    failed = ",".join(f'"{seat}"' for seat in sorted(state.failed))
-    return (
-        f'{{"turn":{state.turn},"board":["{board}"],"robots":{_robots_text(state)},"orders":{{{orders}}},"scores":{{{scores}}},'
-        f'"gained":{{{gained}}},"stagnation":{state.stagnation},"failed":[{failed}]}}'
-    )
-
-
-def _robots_text(state: State) -> str:
-    robots = zip(state.seats, state.robots, strict=False)
-    return "{" + ",".join(f'"{seat}":[{",".join(["[%d,%d]" % cell for cell in cells])}]' for seat, cells in robots) + "}"
+    return {
+        "turn": state.turn,
+        "board": state.row_texts(),
+        "robots": dict(zip(seats, state.robots, strict=False)),
+        "orders": dict(zip(seats, state.orders, strict=False)),
+        "scores": dict(zip(seats, state.scores, strict=True)),
+        "gained": dict(zip(seats, state.gained, strict=True)),
+        "stagnation": state.stagnation,
+        "failed": sorted(state.failed),
+    }
 
 
 def _place(value: Json) -> Place:

@@ -41,7 +41,7 @@ def sent(game: str) -> set[str]:
         with gzip.open(path) as file:
             head, *lines = map(json.loads, file)
         found.update(head["settings"], *(keys_in(line.get("moves")) for line in lines))
-        found.update(*(keys_in(room.codec.view(step.before, None)) for step in steps_of(path)))
+        found.update(*(keys_in(json.loads(room.codec.view_text(step.before, None))) for step in steps_of(path)))
         assert verify(path).problem is None
     return found
 

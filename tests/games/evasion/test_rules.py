@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -131,7 +132,7 @@ def test_the_prey_is_asked_in_its_steps_alone(period: int, moves: list[int]) -> 
     for index in range(4):
         if "prey" in GAME.movers(state):
             asked.append(index)
-        assert GAME.codec.view(state, None)["prey_moves"] == ("prey" in GAME.movers(state))
+        assert json.loads(GAME.codec.view_text(state, None))["prey_moves"] == ("prey" in GAME.movers(state))
         state, _ = step(state)
     assert asked == moves
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -151,7 +152,7 @@ def test_a_new_wall_counts_in_the_same_turn() -> None:
 
 def test_ends_are_shown_as_they_were_given() -> None:
     after = step(start(), hunter=AddWall(8, 30, 9, 9, 9))
-    assert GAME.codec.view(after, None)["walls"] == [{"id": 8, "x1": 30, "y1": 9, "x2": 9, "y2": 9}]
+    assert json.loads(GAME.codec.view_text(after, None))["walls"] == [{"id": 8, "x1": 30, "y1": 9, "x2": 9, "y2": 9}]
     assert next(iter(after.walls)).is_flipped
 
 

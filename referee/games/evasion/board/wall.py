@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     Span = tuple[int, int]
 
@@ -108,26 +108,13 @@ class Wall(NamedTuple):
         return record
 
     def to_numbers(self) -> list[int]:
-        """Return the wall as the numbers that old programs and recorded games write: the kind's index, the ends, the axis."""
+        """Return the wall as the numbers that old programs write: the kind's index, the ends, the axis."""
         kind = KINDS.index(self.kind)
         if kind == 0:
             return [0, self.y1, self.x1, self.x2]
         if kind == 1:
             return [1, self.x1, self.y1, self.y2]
         return [kind, self.x1, self.x2, self.y1, self.y2, int(self.first == "y")]
-
-
-def wall_of_numbers(number: int, numbers: Sequence[int]) -> Wall:
-    """Return the wall that ``Wall.to_numbers`` has written, with an id. ValueError or another LookupError for anything else."""
-    kind, *ends = numbers
-    if kind == 0:
-        y, x1, x2 = ends
-        return Wall(number, KINDS[kind], x1, y, x2, y)
-    if kind == 1:
-        x, y1, y2 = ends
-        return Wall(number, KINDS[kind], x, y1, x, y2)
-    x1, x2, y1, y2, first = ends
-    return Wall(number, KINDS[kind], x1, y1, x2, y2, "xy"[first])
 
 
 def given_wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:

@@ -7,6 +7,7 @@ Source: rules of Evasion, section "Cells, walls, borders".
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from referee.games.evasion.board.wall import (
@@ -27,7 +28,6 @@ from referee.games.evasion.board.wall import (
     Stretch,
     Wall,
     given_wall,
-    wall_of_numbers,
 )
 from referee.games.values import short
 
@@ -53,7 +53,6 @@ __all__ = [
     "Walls",
     "given_wall",
     "trace",
-    "wall_of_numbers",
 ]
 
 
@@ -161,12 +160,7 @@ class Walls:
     def json_text(self) -> str:
         """All walls as a JSON array, made once."""
         if self._json is None:
-            text = ",".join(
-                f'{{"id":{w.id},"kind":"{w.kind}","x1":{w.x1},"y1":{w.y1},"x2":{w.x2},"y2":{w.y2}'
-                + (f',"first":"{w.first}"}}' if w.first else "}")
-                for w in self.all
-            )
-            object.__setattr__(self, "_json", f"[{text}]")
+            object.__setattr__(self, "_json", json.dumps([wall.to_json() for wall in self.all], separators=(",", ":")))
         return self._json or "[]"
 
 

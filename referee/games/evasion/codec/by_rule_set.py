@@ -41,14 +41,8 @@ class EvasionCodec:
             del record["adjudicate_after"]
         return record
 
-    def view(self, state: State, seat: Seat | None) -> Json:
-        """The whole state: nothing is hidden."""
-        import json
-
-        return json.loads(self.view_text(state))
-
     def view_text(self, state: State, seat: Seat | None = None) -> str:
-        """The whole state as compact JSON."""
+        """The whole state as compact JSON: nothing is hidden."""
         last = self._last
         if last[0] is not state:
             last = self._last = (state, _RULE_SETS[state.settings.rules].codec.view_text(state))

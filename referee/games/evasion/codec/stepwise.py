@@ -62,29 +62,15 @@ def changes_text(before: State, after: State) -> str:
 def move_json(move: HunterMove | PreyMove) -> dict[str, Json]:
     """Return a move in the form of an answer."""
     if isinstance(move, PreyMove):
-        return {} if move.go is None else {"go": list(move.go)}
+        return {} if move.go is None else {"go": [int(part) for part in move.go]}
     record: dict[str, Json] = {}
     if move.build is not None:
         record["build"] = {"kind": move.build.kind}
         if move.build.span is not None:
-            record["build"]["span"] = list(move.build.span)
+            record["build"]["span"] = [int(end) for end in move.build.span]
     if move.remove:
-        record["remove"] = list(move.remove)
+        record["remove"] = [int(wall) for wall in move.remove]
     return record
-
-
-def move_text(move: HunterMove | PreyMove) -> str:
-    """``move_json`` as compact JSON."""
-    parts = []
-    if isinstance(move, PreyMove):
-        return "{}" if move.go is None else f'{{"go":[{int(move.go[0])},{int(move.go[1])}]}}'
-    build, remove = move
-    if build is not None:
-        span = "" if build.span is None else f',"span":[{int(build.span[0])},{int(build.span[1])}]'
-        parts.append(f'"build":{{"kind":"{build.kind}"{span}}}')
-    if remove:
-        parts.append(f'"remove":[{",".join([str(int(wall)) for wall in remove])}]')
-    return "{" + ",".join(parts) + "}"
 
 
 def parse(seat: str, answer: Json) -> HunterMove | PreyMove:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.dialect import Dialect, Heard
-from referee.games.evasion.board.walls import KINDS, Walls
+from referee.games.evasion.board.walls import KINDS
 from referee.games.evasion.dialects.text import numbers, words
 from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove, State
 
@@ -24,8 +24,6 @@ _ENDLESS = 2**31 - 1
 _NOTHING = {HUNTER: HunterMove(), PREY: PreyMove((0, 0))}
 _STEPS = {(dx, dy): PreyMove((dx, dy)) for dx in (-1, 0, 1) for dy in (-1, 0, 1)}
 _MOST_NAME = 40
-_SHORT = 40
-_MOST_REMEMBERED = 200
 
 
 def refusal(settings: Settings) -> str:
@@ -51,10 +49,6 @@ class ArchitectHost:
         self.number = number
         self.awaits_name = not is_known
         self._game = f" {number} "
-        #: Parsed answers that don't depend on the walls, by their text after the numbers of game and tick.
-        self._remembered: dict[bytes, Heard] = {}
-        self._walls: Walls | None = None
-        self._walls_text = ""
         self._board = ""
 
     def take_name(self, line: bytes) -> str:
@@ -69,21 +63,13 @@ class ArchitectHost:
 
     def question(self, turn: int, state: State, bank: float | None) -> bytes:
         """Return the line with the position and the remaining time."""
-        walls = state.walls
-        if walls is not self._walls:
-            self._walls = walls
-            self._walls_text = " ".join(map(str, (len(walls), *(number for wall in walls for number in wall.to_numbers()))))
+        walls = " ".join(map(str, (len(state.walls), *(number for wall in state.walls for number in wall.to_numbers()))))
         _, step, (hx, hy, hdx, hdy), prey, _, timer, _, _, _, _ = state
         left = _ENDLESS if bank is None else int(bank * 1000)
-        return f"{left}{self._game}{step}{self._board}{timer} {hx} {hy} {hdx} {hdy} {prey[0]} {prey[1]} {self._walls_text}\n".encode()
+        return f"{left}{self._game}{step}{self._board}{timer} {hx} {hy} {hdx} {hdy} {prey[0]} {prey[1]} {walls}\n".encode()
 
     def answer(self, turn: int, state: State, line: bytes) -> Heard:
         """Parse an answer. A line that doesn't answer this question is ignored, with a warning."""
-        prefix = b"%d %d " % (self.number, state.step)
-        rest = line[len(prefix) :] if line.startswith(prefix) else b""
-        heard = self._remembered.get(rest)
-        if heard is not None:
-            return heard
         values = numbers(words(line))
         if values is None or len(values) < 3 or (self.seat == PREY and len(values) != 4):
             return Heard(_NOTHING[self.seat], f"is no answer and not heeded: {words(line)[:80]!r}")
@@ -93,19 +79,13 @@ class ArchitectHost:
                 f"is for game {values[0]}, tick {values[1]} and not heeded: this is game {self.number}, tick {state.step}",
             )
         if self.seat == PREY:
-            return self._remember(rest, Heard(_STEPS[_clamped(values[2]), _clamped(values[3])]))
+            return Heard(_STEPS[_clamped(values[2]), _clamped(values[3])])
         kind, *places = values[2:]
         walls = state.walls.all
         ids = tuple(walls[place].id for place in dict.fromkeys(places) if 0 <= place < len(walls))
         if not 0 <= kind <= len(KINDS):
             return Heard(HunterMove(None, ids), f"asks for a wall of the kind {kind}, which there isn't: none is built")
-        heard = Heard(HunterMove(Build(KINDS[kind - 1]) if kind else None, ids))
-        return heard if places else self._remember(rest, heard)
-
-    def _remember(self, rest: bytes, heard: Heard) -> Heard:
-        if rest and len(rest) <= _SHORT and len(self._remembered) < _MOST_REMEMBERED:
-            self._remembered[rest] = heard
-        return heard
+        return Heard(HunterMove(Build(KINDS[kind - 1]) if kind else None, ids))
 
     def closing(self, state: State, outcome: Outcome) -> bytes:
         """Return the line that ends a session of one game; a server of several games sends it after the last one."""
