@@ -308,3 +308,16 @@ def test_no_command_loads_templates_before_it_makes_a_page() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert "referee.league.report_page" in loaded
     assert "jinja2" not in loaded
+
+
+def test_a_start_builds_no_model_and_loads_no_rules() -> None:
+    code = (
+        "import gc, sys; from referee.cli import main; from pydantic import BaseModel;"
+        "print([each.__name__ for each in gc.get_objects() if isinstance(each, type) and issubclass(each, BaseModel) and each is not BaseModel"
+        " and each.__pydantic_complete__], *sys.modules)"
+    )
+    built, _, modules = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.partition("]")
+    assert built == "["
+    loaded = modules.split()
+    assert "referee.games.evasion.options" in loaded
+    assert "referee.games.evasion.game" not in loaded

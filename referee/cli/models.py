@@ -18,10 +18,11 @@ _INFO = type(typer.Option())
 class CommandModel(BaseModel):
     """Options of a command: the fields with a ``typer.Option`` in their annotation, or a flag in their declaration by ``sections.option``.
 
-    An option without a value is absent, not None. ``panels`` holds the panels of the help by field.
+    An option without a value is absent, not None. ``panels`` holds the panels of the help by field. Pydantic builds a model when it is first
+    used: a start that built those of all commands would take longer.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
     panels: ClassVar[Mapping[str, str]] = {}
 
     @classmethod
@@ -43,6 +44,11 @@ def option(name: str, annotation: object, default: object = None) -> inspect.Par
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
+@functools.cache
+def _parameters(model: type[CommandModel]) -> list[inspect.Parameter]:
+    return list(model.parameters())
+
+
 def with_fields(function: Callable[..., None]) -> Callable[..., None]:
     """Return a command with the options of its models in place of the models; the function gets the models."""
     models: dict[str, tuple[type[CommandModel], list[str]]] = {}
@@ -50,7 +56,7 @@ def with_fields(function: Callable[..., None]) -> Callable[..., None]:
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         model = parameter.annotation
         if isinstance(model, type) and issubclass(model, CommandModel):
-            of_model = list(model.parameters())
+            of_model = _parameters(model)
             models[name] = (model, [each.name for each in of_model])
             options += of_model
         else:

@@ -58,7 +58,7 @@ Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HE
 class CommandFlags(MatchRequest, CommandModel):
     """The options of a match as those of a command."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     panels: ClassVar[Mapping[str, str]] = {"rules": RULES_HELP, "size": RULES_HELP, "set": RULES_HELP, "limit": WALLS_HELP}
 
     @classmethod

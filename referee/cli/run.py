@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 #: The default: do not serve a live page.
 _PLAIN = Show()
 _NOBODY: Mapping[str, Connection] = {}
-#: The time control of a person without --human-clock: no limits.
-_UNTIMED = TimeControl(startup=None, move=None, bank=None)
 
 
 def run_match(
@@ -81,7 +79,8 @@ def run_match(
                 )
                 tell(pages, people, show)
                 followers.insert(0, pages)
-                clock = request.options.time if show.is_timed else _UNTIMED
+                # A person without --human-clock has no limits.
+                clock = request.options.time if show.is_timed else TimeControl(startup=None, move=None, bank=None)
                 about = {"program": HUMAN, "clock": clock.to_json()}
                 players |= {seat: connection._replace(time=clock, about=about) for seat, connection in pages.connections.items()}
                 if not people and show.bots_pace is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import sys
 from pathlib import Path
@@ -138,6 +137,8 @@ def serve(
     """
     need_league("arena")
     need_server("referee arena serve")
+    import logging
+
     from threadpoolctl import threadpool_limits
 
     from referee.arena.invitations import address

@@ -9,35 +9,18 @@ from referee.games.outcome import SettingsError
 if TYPE_CHECKING:
     from collections.abc import Callable
     from importlib.metadata import EntryPoint
+    from typing import Any
 
     from referee.games.game import Game, GameInfo
 
 
-def _evasion() -> Game:
-    from referee.games.evasion.game import GAME
-
-    return GAME
-
-
-def _rectangle() -> Game:
-    from referee.games.rectangle.game import GAME
-
-    return GAME
-
-
-def _maze() -> Game:
-    from referee.games.maze.game import GAME
-
-    return GAME
-
-
-#: Each loads its game. The first one is the game of commands that name none.
-_GAMES = {"evasion": _evasion, "rectangle": _rectangle, "maze": _maze}
+#: Each is a folder with the modules ``game`` and ``options``. The first one is the game of commands that name none.
+_GAMES = ("evasion", "rectangle", "maze")
 
 
 def names() -> tuple[str, ...]:
     """Return the names of this package's games."""
-    return tuple(_GAMES)
+    return _GAMES
 
 
 def all_names() -> tuple[str, ...]:
@@ -58,11 +41,18 @@ def get(name: str) -> Game:
     SettingsError names the games that exist, or the package whose game can't be loaded.
     """
     if name in _GAMES:
-        return _GAMES[name]()
+        game: Game = _module(name, "game").GAME
+        return game
     others = _entry_points()
     if name not in others:
         raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_GAMES, *others])}.")
     return _loaded(others[name])
+
+
+def _module(game: str, name: str) -> Any:
+    from importlib import import_module
+
+    return import_module(f"referee.games.{game}.{name}")
 
 
 def _loaded(point: EntryPoint) -> Game:
@@ -86,7 +76,10 @@ def _loaded(point: EntryPoint) -> Game:
 
 
 def info(name: str) -> GameInfo:
-    """Return the name, rule sets and settings of a game. Raises like ``get``."""
+    """Return the name, rule sets and settings of a game. A game of this package loads no rules for it. Raises like ``get``."""
+    if name in _GAMES:
+        about: GameInfo = _module(name, "options").INFO
+        return about
     return get(name).info
 
 

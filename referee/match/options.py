@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from referee.errors import UsageError
 from referee.isolation.limits import IsolationValue, Limits
@@ -44,10 +44,10 @@ class RunOptions(Section):
 class MatchOptions(Section):
     """All options of a match. ``isolation`` is the level that the user wants; the level that is found is an ``Isolation``."""
 
-    time: TimeControl = TimeControl()
-    run: RunOptions = RunOptions()
+    time: TimeControl = Field(default_factory=TimeControl)
+    run: RunOptions = Field(default_factory=RunOptions)
     isolation: IsolationValue = option("auto", "auto, strict (sandbox or no match), limits (caps) or none.", flag="--isolation")
-    limits: Limits = Limits()
+    limits: Limits = Field(default_factory=Limits)
 
     def settled(self) -> MatchOptions:
         """Return the options with the clock of this machine, as ``TimeControl.settled`` does."""

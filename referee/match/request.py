@@ -57,7 +57,7 @@ class MatchRequest(BaseModel):
     under ``seed``.
     """
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
 
     match: Path | None = option(None, "A match file; flags override it.", flag="--match", metavar="FILE.toml")
     game: str | None = option(None, f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", flag="--game", metavar="GAME")

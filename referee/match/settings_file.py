@@ -48,9 +48,9 @@ class MatchFile(Section):
     quiet: bool | None = None
     json_: bool | None = Field(default=None, alias="json")
     settings: dict[str, Any] = Field(default_factory=dict)
-    time: TimeSection = TimeSection()
-    run: RunSection = RunSection()
-    limits: Limits = Limits()
+    time: TimeSection = Field(default_factory=TimeSection)
+    run: RunSection = Field(default_factory=RunSection)
+    limits: Limits = Field(default_factory=Limits)
 
 
 File = TypeVar("File", bound=Section)

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
 
 class Section(BaseModel):
-    """A table of options. Unknown keys are errors, and no value is converted."""
+    """A table of options. Unknown keys are errors, and no value is converted. It is built when it is first used."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
     @property
     def given(self) -> dict[str, Any]:
