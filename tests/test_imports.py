@@ -14,41 +14,29 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-#: The house from top to bottom. A folder stands for all modules below it, but for those that are named themselves. A module imports from its
-#: own part and from those below; imports that only the type checker sees count too.
-HOUSE = (
-    ("referee.__main__",),
-    ("referee.cli",),
-    ("referee.codes",),
-    ("referee.arena",),
-    ("referee.pages.folder_listing", "referee.pages.folder_index", "referee.pages.folder_site", "referee.pages.folder_standings"),
-    ("referee.grading",),
-    ("referee.statistics",),
-    ("referee.league",),
-    ("referee.tournament",),
-    ("referee.api",),
-    ("referee.replay_view",),
-    ("referee.author",),
-    ("referee.notebook",),
-    ("referee.author.starters",),
-    ("sdk.env",),
-    ("referee.pages.browser", "referee.pages.export_source", "referee.pages.pictures", "referee.pages.standalone"),
-    ("referee.pages", "referee.servers"),
-    ("referee.handins",),
-    ("sdk.testing",),
-    ("referee.match",),
-    ("referee.players",),
-    ("referee.isolation",),
-    ("referee.replay",),
-    ("referee.wire",),
-    ("example_bots", "sdk"),
-    ("referee.games",),
-    # What the games stand on.
+
+def _picture() -> list[tuple[list[str], str]]:
+    """The lines of the picture in CONTRIBUTING.md, from top to bottom: the names of folders and modules, and what they are."""
+    text = (ROOT / "CONTRIBUTING.md").read_text().partition("The house in one picture")[2].partition("```text\n")[2].partition("```")[0]
+    lines = [re.split(r" {3,}", line.strip(), maxsplit=1) for line in text.splitlines()]
+    return [(names.split(), "".join(job)) for names, *job in lines]
+
+
+def _module(name: str) -> str:
+    """The module of a name in the picture, where those in ``referee`` have no prefix."""
+    return name if name.partition(".")[0] in ("sdk", "example_bots") else f"referee.{name}"
+
+
+#: What the games stand on, from top to bottom.
+_BELOW_THE_GAMES = (
     ("referee.games.game", "referee.games.values"),
     ("referee.games.capabilities", "referee.games.dialect"),
     ("referee.games.outcome",),
-    ("referee", "referee.errors", "referee.version", "referee.support"),
 )
+#: The house from top to bottom, as the picture shows it. A folder stands for all modules below it, but for those that are named themselves. A
+#: module imports from its own part and from those below; imports that only the type checker sees count too.
+_LINES = [tuple(map(_module, names)) for names, _ in _picture()]
+HOUSE = (*_LINES[:-1], *_BELOW_THE_GAMES, ("referee", *_LINES[-1]))
 _PLACES = {name: level for level, part in enumerate(HOUSE) for name in part}
 
 #: Imports that point up or back on purpose, with the reason. They happen when a name is first asked for, so that they close no circle.
@@ -134,6 +122,13 @@ def _level(module: str) -> int:
 
 def _is_upward(module: str, imported: str) -> bool:
     return not _is_allowed(module, imported) and _level(imported) < _level(module)
+
+
+def test_the_picture_ends_with_the_games_and_what_they_stand_on_and_says_what_each_part_is() -> None:
+    assert [names for names, _ in _picture()[-2:]] == [["games"], ["support", "errors", "version"]]
+    assert [names for names, job in _picture() if not job] == []
+    folders = {path.parent.name for path in (ROOT / "referee").glob("*/__init__.py")}
+    assert folders < {name for names, _ in _picture() for name in names}
 
 
 def test_every_module_has_its_place_and_every_place_its_modules() -> None:

@@ -1,1 +1,1 @@
-"""What an author does with one bot, as a library: the command line only parses, calls and prints."""
+"""What an author does with one bot: checks it, asks it the questions of a replay again, and begins a new one."""

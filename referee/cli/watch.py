@@ -15,8 +15,8 @@ from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 from referee.cli.options import Force, PageOptions, page_option
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
+from referee.league.folder_standings import of_folder
 from referee.pages.export_source import head_of, replay_in
-from referee.pages.folder_standings import of_folder
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.replay.reader import verify
 from referee.support.outputs import check_output, write_output

@@ -1,1 +1,1 @@
-"""Grading: gives marks to a folder of hand-ins."""
+"""Marks for a class by a rubric: its matches, points and reports, and the zip of an autograder."""

@@ -1,1 +1,1 @@
-"""Leagues: many matches, their schedule, store, standings and ratings."""
+"""Leagues: many teams play a schedule of duels, or two are compared; stores, standings and reports."""

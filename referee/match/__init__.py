@@ -1,1 +1,1 @@
-"""One match: the loop that asks the players, measures their time and judges their answers, and the events for its listeners."""
+"""One match: its options, where it begins, who is asked, how answers are judged, and which events follow."""

@@ -1,1 +1,1 @@
-"""Pages that are made from templates: reports of leagues and gradings, and the pages about many replays."""
+"""Every page and its server: the viewer, people at the board, lists of replays, templates, and pictures that are made of pages."""

@@ -1,1 +1,1 @@
-"""All input and output with players: programs in separate processes, and bots in this process. Also: how players are named."""
+"""Players, which are bots, connections or functions of this process: their names, the lines exchanged with them, their clocks and cores."""

@@ -1,1 +1,1 @@
-"""Replays: writes them, reads them, and verifies them by playing them again."""
+"""What happens in a match, and its file: written, read, verified by playing it again, and summarized."""

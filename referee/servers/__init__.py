@@ -1,1 +1,1 @@
-"""Matches over TCP in the dialects of the course's own servers: as their server, and as their client."""
+"""The games of the course as it plays them: its servers and their client over TCP, and its maze in a terminal."""

@@ -1,1 +1,1 @@
-"""Helpers that all packages may use: files, descriptors, processes and records."""
+"""Files, texts, options, descriptors and processes: what every other part may use."""

@@ -15,7 +15,7 @@ import pytest
 from leagues import open_new
 from serving import PATIENCE
 
-from referee.pages.folder_standings import of_folder
+from referee.league.folder_standings import of_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
