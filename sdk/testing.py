@@ -19,13 +19,13 @@ from referee import games
 from referee.games.outcome import MalformedMove
 from referee.match import judge
 from referee.match.match import Match
-from referee.match.options import MatchOptions, TimeControl
-from referee.match.spec import MatchSpec
-from referee.match.start import Start
+from referee.match.options import TimeControl
+from referee.match.request import MatchRequest
 from referee.players.player import Function, Player
 from referee.replay.events import MatchResult as Result
+from referee.replay.writer import ReplayWriter
 from referee.wire import decode, encode
-from referee.wire.seeds import new_seed, secret_of
+from referee.wire.seeds import secret_of
 from sdk.bot import Bot, Conversation
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from referee.games.maze.state import State as MazeState
     from referee.games.rectangle.state import Orders
     from referee.games.rectangle.state import State as RectangleState
-    from referee.replay.events import Listener
     from sdk import HunterBot, PolicemanBot, PreyBot, RectangleBot, ThiefBot, evasion, maze, rectangle
 
     class Asking(TypedDict, total=False):
@@ -253,22 +252,14 @@ def play(
     here, so that a test fails with the bot's own traceback; with ``reraise=False`` it is a fault in the result, as in a real match.
     Raises SettingsError for settings that the game refuses, TypeError for a class that doesn't play its seat.
     """
-    room = games.get(game)
-    if room.info.players_option:
-        settings.setdefault(room.info.players_option, len(bots))
-    checked = room.codec.settings(rules, settings)
-    seats = room.seats(checked)
+    names = [bot.__name__ for bot in bots]
+    request = MatchRequest(game=game, rules=rules, seed=seed, players=names, settings=settings, time=dict(time), run={"isolation": "none"})
+    seats = request.room.seats(request.checked_settings)
     if len(bots) != len(seats):
         raise TypeError(f"{game} has {len(seats)} seats ({', '.join(seats)}), but {len(bots)} bots were given")
     errors: list[Exception | SystemExit] = []
     players: dict[str, Player] = {seat: class_player(seat, bot, errors) for seat, bot in zip(seats, bots, strict=True)}
-    listeners: list[Listener] = []
-    if replay is not None:
-        from referee.replay.writer import ReplayWriter
-
-        listeners.append(ReplayWriter(replay))
-    begin = Start.of(room, checked, new_seed() if seed is None else seed)
-    result = Match(MatchSpec(room, checked, players, begin, MatchOptions(time=time, isolation="none")), listeners).run()
+    result = Match(request.spec(players), [] if replay is None else [ReplayWriter(replay)]).run()
     if errors and reraise:
         raise errors[0]
     return result

@@ -175,8 +175,8 @@ class MatchRequest(BaseModel):
         """Make the empty file of the replay. ``names`` go into its name; ``seats`` have a log beside it."""
         return reserve(self.out, list(names), seats, self.inputs, force=self.force)
 
-    def spec(self, players: Mapping[Seat, Player], replay: Path) -> MatchSpec:
-        """Return the match of these players."""
+    def spec(self, players: Mapping[Seat, Player], replay: Path | None = None) -> MatchSpec:
+        """Return the match of these players; ``replay`` is the file of its replay, None for none."""
         start = self.started().start
         assert start is not None
         return MatchSpec(self.room, self.checked_settings, players, start, self.options, replay)
