@@ -23,11 +23,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness import Figure, number, open_folder, run
-from league import tasks, teams, terms
+from league import records, tasks, teams, terms
 
 from referee.isolation.limits import Limits
 from referee.tournament.local import LocalPool, free_slots
-from referee.tournament.stream import play_stream
 from referee.tournament.values import MatchTask
 from referee.match.options import CPU, FAIR, WALL, TimeControl
 from referee.support.processes import give_way
@@ -106,7 +105,7 @@ def played(folder: Path, body: str, clock: str, level: str, answers: int, steps:
     with contextlib.closing(LocalPool(of, teams(bot), folder / f"{clock}-{level}", free_slots(Limits()))) as pool:
         # A match with a late answer ends early, so the number of matches isn't known before.
         while found.asked < answers:
-            for _, record in play_stream(pool, (_apart(task) for task in tasks(2 * pool.slots, steps))):
+            for record in records(pool, (_apart(task) for task in tasks(2 * pool.slots, steps))):
                 found.asked += sum(record.answers.values())
                 found.late += list(record.fault_kinds.values()).count("late")
                 found.add(folder / record.replay)

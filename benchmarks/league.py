@@ -16,7 +16,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import psutil
@@ -24,14 +24,16 @@ from harness import Figure, child, number, open_folder, run
 from matches import PARSING, SEATS
 
 from example_bots import BOTS
+from referee.handins.values import Entry
 from referee.isolation.limits import Limits
 from referee.league import config
 from referee.league.engine import Engine
 from referee.tournament.progress import ProgressListener
 from referee.league.league import begin
 from referee.tournament.local import Finished, LocalPool, free_slots
-from referee.tournament.stream import play_stream
-from referee.tournament.values import Record, MatchTask, Team
+from referee.tournament.many import played
+from referee.tournament.pool import WorkerPool
+from referee.tournament.values import MatchTask, Record, Task, Team
 from referee.tournament.worker import Completed, Terms
 from referee.match.options import WALL, MatchOptions
 
@@ -70,6 +72,15 @@ def tasks(count: int, steps: int) -> Iterator[MatchTask]:
     for number in range(count):
         key = f"{time.monotonic_ns():x}-{number}"
         yield MatchTask(key, number, 0, dict(zip(SEATS, "AB", strict=True)), {"max_steps": steps}, number)
+
+
+def records(pool: LocalPool, matches: Iterable[MatchTask]) -> Iterator[Record]:
+    """Play matches as referee play --games does; their records as they come."""
+    games = (
+        Task(match.key, {seat: Entry(name, {}) for seat, name in match.seats.items()}, match.settings, match.seed) for match in matches
+    )
+    for ended, _ in played(games, WorkerPool(pool), 100 * pool.slots):
+        yield from (record for _, record in ended)
 
 
 def full_machine(rounds: int, steps: int, matches: int, folder: Path) -> list[Figure]:
@@ -134,7 +145,8 @@ def example_bots(steps: int, folder: Path) -> Figure:
     def share() -> float:
         used = _children_seconds()
         with contextlib.closing(LocalPool(terms("none"), league, folder / "examples", free_slots(Limits()))) as pool:
-            for _ in play_stream(pool, (task._replace(seats=pair) for task, pair in zip(tasks(len(pairs), steps), pairs, strict=True))):
+            drawn = (task._replace(seats=pair) for task, pair in zip(tasks(len(pairs), steps), pairs, strict=True))
+            for _ in records(pool, drawn):
                 pass
         logs = list(folder.glob("examples/**/*.log"))
         seconds = sum(float(log.read_text().split()[-1]) for log in logs)
@@ -148,7 +160,7 @@ def example_bots(steps: int, folder: Path) -> Figure:
 def play(pool: LocalPool, matches: int, steps: int) -> float:
     """Play matches; the seconds that they took."""
     begun = time.perf_counter()
-    for _ in play_stream(pool, tasks(matches, steps)):
+    for _ in records(pool, tasks(matches, steps)):
         pass
     return time.perf_counter() - begun
 

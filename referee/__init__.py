@@ -8,16 +8,16 @@ from referee.version import __version__ as __version__
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from referee.api import Duel as Duel
     from referee.api import Result as Result
-    from referee.api import duel as duel
     from referee.api import play as play
     from referee.author.debugger import BotAnswer as BotAnswer
     from referee.author.debugger import ask as ask
-    from referee.league.comparison import Comparison as Comparison
-    from referee.league.comparison import compare as compare
     from referee.replay_view import Replay as Replay
     from referee.replay_view import open_replay as open_replay
+    from referee.tournament.comparison import Comparison as Comparison
+    from referee.tournament.comparison import compare as compare
+    from referee.tournament.duel import Duel as Duel
+    from referee.tournament.duel import duel as duel
     from referee.tournament.many import ManyGame as ManyGame
     from referee.tournament.many import play_many as play_many
 
@@ -25,14 +25,14 @@ __all__ = ["BotAnswer", "Comparison", "Duel", "ManyGame", "Replay", "Result", "a
 
 _HOMES = {
     "BotAnswer": "author.debugger",
-    "Comparison": "league.comparison",
-    "Duel": "api",
+    "Comparison": "tournament.comparison",
+    "Duel": "tournament.duel",
     "ManyGame": "tournament.many",
     "Replay": "replay_view",
     "Result": "api",
     "ask": "author.debugger",
-    "compare": "league.comparison",
-    "duel": "api",
+    "compare": "tournament.comparison",
+    "duel": "tournament.duel",
     "open_replay": "replay_view",
     "play": "api",
     "play_many": "tournament.many",

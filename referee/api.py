@@ -1,4 +1,4 @@
-"""``referee.play`` and ``referee.duel``: matches between programs, example bots and bot classes."""
+"""``referee.play``: a match between programs, example bots and bot classes."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ from referee.match.request import MatchRequest
 from referee.players.names import is_human
 from referee.replay.events import MatchResult
 from referee.support.words import the_seat
-from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from referee.games.capabilities import Pairing
-    from referee.games.game import Json, Seat
+    from referee.games.game import Seat
     from referee.players import player
     from referee.players.player import Function
     from sdk.bot import Bot
@@ -104,96 +102,11 @@ def _request(
     players: Sequence[Player], time: Time | None, isolation: str, out: str | os.PathLike[str] | None, **fields: object
 ) -> MatchRequest:
     """Return the request with these values. UsageError for a wrong option."""
-    labels = [_label(player) for player in players]
+    labels = [label(player) for player in players]
     values = {**fields, "players": labels, "run": {"isolation": isolation}, "out": path_text(out)}
     match = MatchRequest.model_validate(values if time is None else {**values, "time": _limits(time)})
     match.options  # noqa: B018 - it raises the error of a wrong value
     return match
-
-
-class Duel:
-    """Two games in which two teams swap the roles. ``winner`` is "a", "b" or None for a tie; ``games`` are by the team in the first seat."""
-
-    def __init__(self, pairing: Pairing, lead: Seat, teams: Mapping[str, str], results: Mapping[str, Result]) -> None:
-        first, second = ((each.outcome, each.steps) for each in results.values())
-        self.teams = dict(teams)
-        self.winner: str | None = pairing.winner(first, second)
-        self.scores = {team: each.scores[lead] for team, each in results.items()}
-        self.games = dict(results)
-        #: What a team does in the first seat.
-        self.verb = pairing.verb
-
-    @property
-    def difference(self) -> float | None:
-        """The difference of the scores; None where a team has none."""
-        ours, theirs = self.scores["a"], self.scores["b"]
-        return None if ours is None or theirs is None else abs(ours - theirs)
-
-    def to_json(self) -> dict[str, Json]:
-        """The same as ``referee duel --json`` prints, without the result file."""
-        return {
-            "teams": self.teams,
-            "winner": self.winner,
-            "scores": self.scores,
-            "difference": self.difference,
-            "games": {f"{team} {self.verb}": result.to_json() for team, result in self.games.items()},
-        }
-
-    @property
-    def text(self) -> str:
-        """The result as a sentence: which team won."""
-        a, b = self.teams.values()
-        loser = "b" if self.winner == "a" else "a"
-        return f"{a} and {b} tie" if self.winner is None else f"{self.teams[self.winner]} beats {self.teams[loser]}"
-
-    def __repr__(self) -> str:
-        return f"<Duel: {self.text}>"
-
-    def _repr_html_(self) -> str:
-        """A notebook shows who beats whom, and both games in the viewer, the second one folded."""
-        from referee.notebook import shown_duel
-
-        games = [(f"{self.teams[team]} {self.verb}", game.text, game.replay) for team, game in self.games.items()]
-        return shown_duel(f"{self.text}.", games)
-
-
-def duel(
-    team_a: Player,
-    team_b: Player,
-    *,
-    game: str = games.names()[0],
-    rules: str | None = None,
-    seed: int | None = None,
-    time: Time | None = None,
-    isolation: str = "auto",
-    out: str | os.PathLike[str] | None = None,
-    **settings: Any,
-) -> Duel:
-    """Play two games in which two teams swap the roles; a team is a player that can fill both seats. ``out`` is a folder.
-
-    Options are those of ``play``. Raises UsageError for a game without roles to swap, and what ``play`` raises.
-    """
-    file = path_text(out)
-    folder = None if file is None else file.rstrip("/") + "/"
-    match, _ = request((team_a, team_b), game=game, rules=rules, seed=seed, time=time, isolation=isolation, out=folder, **settings)
-    return play_pair(match, {"a": team_a, "b": team_b}, run)
-
-
-def play_pair(
-    request: MatchRequest, teams: Mapping[str, Player], play_one: Callable[[MatchRequest, Mapping[Seat, Player]], Result]
-) -> Duel:
-    """Play the two games of a pair by ``play_one``. The second one uses the seed after the first one's, or the same start where the game says so."""
-    pairing = request.room.pairing
-    if pairing is None:
-        name = request.room.info.name
-        raise UsageError(f"A duel is for games of two roles; {name} has none to swap: referee play --game {name}")
-    seed = new_seed() if request.seed is None else request.seed
-    first, second = request.room.seats(request.checked_settings)
-    results = {}
-    for number, (team, opponent) in enumerate((("a", "b"), ("b", "a"))):
-        later = 0 if pairing.shares_start else number
-        results[team] = play_one(request.replace(seed=seed + later), {first: teams[team], second: teams[opponent]})
-    return Duel(pairing, first, {team: _label(player) for team, player in teams.items()}, results)
 
 
 def run(request: MatchRequest, players: Mapping[Seat, Player]) -> Result:
@@ -206,7 +119,7 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> Result:
         if is_human(str(each)):
             raise PlayerError("A person plays on a page, which the command line serves: referee play human runner")
         lineup[seat] = request.bot(str(each), seat)
-    return Match(request.spec(lineup, request.reserve(map(_label, players.values()), tuple(lineup)))).run()
+    return Match(request.spec(lineup, request.reserve(map(label, players.values()), tuple(lineup)))).run()
 
 
 def _check_player(seat: Seat, player: object) -> None:
@@ -237,7 +150,8 @@ def _class_player(seat: Seat, bot: type[Bot]) -> Function:
         raise PlayerError(f"{error}.") from None
 
 
-def _label(player: Player) -> str:
+def label(player: Player) -> str:
+    """Return the name of a player for people: what it was named by, or the name of its class."""
     return player.__name__ if inspect.isclass(player) else str(player)
 
 

@@ -61,7 +61,7 @@ _IMPORTED = (
     "referee.grading.outputs",
     "referee.handins.collect",
     "referee.isolation.choose",
-    "referee.league.comparison",
+    "referee.tournament.comparison",
     "referee.tournament.local",
     "referee.tournament.many",
     "referee.tournament.ratings",

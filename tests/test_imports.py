@@ -42,7 +42,7 @@ _PLACES = {name: level for level, part in enumerate(HOUSE) for name in part}
 #: Imports that point up or back on purpose, with the reason. They happen when a name is first asked for, so that they close no circle.
 ALLOWED = {
     ("referee", name): "the public names, each loaded when it is first used"
-    for name in ("referee.api", "referee.replay_view", "referee.author.debugger", "referee.league.comparison", "referee.tournament.many")
+    for name in ("referee.api", "referee.replay_view", "referee.author.debugger", "referee.tournament")
 }
 
 #: Modules for one game outside its folder, with the reason.

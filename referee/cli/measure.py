@@ -22,8 +22,8 @@ from referee.support.packages import need_league
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
-    from referee.league.compare import BotComparison
     from referee.match.request import MatchRequest
+    from referee.tournament.compare import BotComparison
 
 _test_option = functools.partial(typer.Option, rich_help_panel="THE TEST")
 
@@ -92,8 +92,8 @@ def _begun(
     match: MatchRequest, bots: list[str], test: TrialOptions, slots: int | None, seat: str | None, out: Path | None, *, as_json: bool
 ) -> BotComparison:
     """Return a comparison that has begun: its bots have been started, to see which roles they play."""
-    from referee.league.compare import SequentialTest
-    from referee.league.comparison import begin
+    from referee.tournament.compare import SequentialTest
+    from referee.tournament.comparison import begin
 
     rule = SequentialTest(test.p0, test.p1, test.alpha, test.beta, test.duels)
     with told_anyway(
@@ -109,7 +109,7 @@ def _begun(
 
 def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_progress: bool) -> None:
     """Play the duels, and show the result so far. Duels that ``out`` keeps aren't played again."""
-    from referee.league.comparison import duels_of
+    from referee.tournament.comparison import duels_of
 
     state = comparison.compared()
     line = StatusLine(is_quiet=not shows_progress)
@@ -134,7 +134,7 @@ def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_
 
 def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) -> None:
     """Print the state of the comparison. ``is_whole``: it has come to its end."""
-    from referee.league.comparison_store import MATCHES_FILE
+    from referee.tournament.comparison_store import MATCHES_FILE
 
     put(*comparison.lines(is_whole=is_whole))
     if out is not None:

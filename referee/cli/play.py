@@ -150,7 +150,7 @@ def duel(
     The game decides who wins: in Evasion the team whose hunter needs fewer steps, in Maze the team with more points, then with the quicker
     escape, then with the quicker capture. Both games have the same start in Maze; in Evasion the second one has the first one's seed plus one.
     """
-    from referee.api import play_pair
+    from referee.tournament.duel import play_pair
 
     request: MatchRequest = flags.replace(out=out, quiet=quiet or None, as_json=as_json or None)
     request = _with_inputs(request.with_file().checked(), (team_a, team_b))

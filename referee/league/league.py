@@ -16,8 +16,10 @@ from referee.league.store import Store
 from referee.replay.paths import make_folder
 from referee.support.words import counted
 from referee.tournament import address, commitment, keys
+from referee.tournament.comparison_store import KIND
 from referee.tournament.results import comparisons, duel_result
 from referee.tournament.starts import match_seed
+from referee.tournament.store import file_name
 from referee.tournament.transactions import StoreError, quoted
 from referee.tournament.values import MatchTask
 from referee.tournament.worker import Terms
@@ -152,8 +154,6 @@ class OpenLeague:
         self.folder = folder
         self.store = store
         facts = store.fact("league")
-        if facts is None and store.teams():
-            raise UsageError(f"{folder} holds no league, but the duels of a comparison, which referee compare continues.")
         if facts is None:
             raise UsageError(f"{folder} holds a league that was never begun: referee league run FILE --out {folder}")
         self.league = config.from_json(facts)
@@ -247,7 +247,9 @@ class OpenLeague:
 
 
 def check_new(folder: Path, database: str | None = None) -> None:
-    """Raise UsageError if a folder has a league already. It begins nothing."""
+    """Raise UsageError if a folder has a league already, or a comparison. It begins nothing."""
+    if (folder / file_name(KIND)).exists():
+        raise UsageError(f"{folder} holds the duels of a comparison; name another folder with --out.")
     stored = address.read(folder)
     if (stored is not None and stored.url != database) or (database is not None and (folder / FILE).exists()):
         raise UsageError(_already_there(str(folder), folder))
@@ -286,11 +288,9 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
 
 
 def _check_free(store: Store, folder: Path) -> None:
-    """Raise UsageError if a store holds a league or a comparison."""
+    """Raise UsageError if a store holds a league."""
     if store.fact("league") is not None:
         raise UsageError(_already_there(store.where, folder))
-    if store.teams():
-        raise UsageError(f"{store.where} holds the duels of a comparison; name another folder with --out.")
 
 
 def _already_there(where: str, folder: Path) -> str:
@@ -300,6 +300,8 @@ def _already_there(where: str, folder: Path) -> str:
 def open_league(folder: Path) -> OpenLeague:
     """Open the league of a folder. UsageError if there is none, or if its database holds another league."""
     stored = address.read(folder)
+    if stored is None and (folder / file_name(KIND)).exists():
+        raise UsageError(f"{folder} holds no league, but the duels of a comparison, which referee compare continues.")
     store = Store.open(folder, None if stored is None else stored.url)
     try:
         opened = OpenLeague(folder, store)

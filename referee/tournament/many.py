@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import inspect
 import shutil
-from itertools import count
+from collections import deque
+from itertools import count, islice
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,27 +15,29 @@ from referee import api
 from referee import games as registry
 from referee.errors import PlayerError, UsageError
 from referee.handins.hashes import file_hashes
+from referee.handins.values import Entry
 from referee.isolation.limits import LIMITS, NONE
 from referee.players.names import is_human, resolve
 from referee.replay.paths import SUFFIX, is_replay, make_folder, reserve
 from referee.support.outputs import check_output
-from referee.tournament.keys import match_key
+from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.local import LocalPool, checked_slots
+from referee.tournament.plan import NoStore, check_played, playing
+from referee.tournament.pool import HerePool, WorkerPool
 from referee.tournament.starts import drawn, match_seed
-from referee.tournament.stream import play_stream
-from referee.tournament.values import MatchTask, Team
 from referee.tournament.worker import Terms, replay_path
 from referee.wire.seeds import new_seed, secret_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
     from referee.isolation.bot import Bot
     from referee.match.request import MatchRequest
     from referee.replay.events import MatchResult
-    from referee.tournament.values import MatchStart, Record
+    from referee.tournament.plan import Ended, Pool
+    from referee.tournament.values import MatchStart, Record, Task
 
     Progress = Callable[[int, int], None]
 
@@ -109,14 +112,14 @@ def many(
     """Play many games as ``play_many`` does, from a request. ``on_game`` is called with each game at once, in the order in which they end."""
     _checked_games(games)
     home = str(Path.cwd())
-    teams: dict[Seat, Team] = {}
+    entries: dict[Seat, Entry] = {}
     for seat, player in players.items():
         if is_human(player):
             raise PlayerError("A person plays one game at a time: referee play human runner")
         bot = resolve(player, seat, request.room.info.name, request.checked_settings)
-        teams[seat] = Team(seat, {seat: player}, "", home, _files(seat, bot, request.options.isolation))
+        entries[seat] = Entry(seat, {seat: player}, "", home, _files(seat, bot, request.options.isolation))
     at_once = min(checked_slots(slots, request.options.limits), games)
-    return _many(request, teams, _drawn_games(request, games), at_once, on_game)
+    return _many(request, entries, _drawn_games(request, games), at_once, on_game)
 
 
 def _files(seat: Seat, bot: Bot, isolation: str) -> dict[Seat, dict[str, str]]:
@@ -156,55 +159,78 @@ def new_folder(request: MatchRequest, players: Sequence[str]) -> Path:
     return reserved.with_name(reserved.name.partition(".")[0])
 
 
+class GamesPlan:
+    """The games of a schedule, a group each. ``records`` are those that came in turn since they were taken."""
+
+    def __init__(self, tasks: Iterable[Task], ahead: int) -> None:
+        self._tasks = iter(tasks)
+        self._first = ahead
+        self.records: deque[Record] = deque()
+
+    def next(self, records: Sequence[Record]) -> list[list[Task]]:
+        """Go on with one game for each that has ended: games that are far ahead of a slow one wait for it, so that memory doesn't grow."""
+        self.records += records
+        return [[task] for task in islice(self._tasks, len(records) or self._first)]
+
+    def wants(self, task: Task) -> bool:
+        """All games are played."""
+        return True
+
+
+def played(tasks: Iterable[Task], pool: Pool, ahead: int) -> Iterator[tuple[Sequence[Ended], Sequence[Record]]]:
+    """Play a schedule; yield from time to time the tasks that have ended since the last time, and the records that came in turn.
+
+    Raises StartError if a program can't be started, and MatchVoid if a match was void three times.
+    """
+    plan = GamesPlan(tasks, ahead)
+    with contextlib.closing(playing(plan, NoStore(), pool)) as moments:
+        for moment in moments:
+            ended = [each for each in moment.ended if not each.record.void]
+            in_turn = [plan.records.popleft() for _ in range(len(plan.records))]
+            yield (
+                [each for each in ended if each.record.is_startable],
+                [record for record in in_turn if not record.void and record.is_startable],
+            )
+            for record in (*in_turn, *(each.record for each in ended)):
+                check_played(record)
+
+
 def _many(
     request: MatchRequest,
-    teams: Mapping[Seat, Team],
+    entries: Mapping[Seat, Entry],
     schedule: Sequence[tuple[MatchStart, int]],
     slots: int,
     on_game: Callable[[ManyGame], None],
 ) -> Generator[ManyGame, None, None]:
-    game, drawn_from = request.room, request.checked_settings
-    seats = {seat: f"{seat}" for seat in teams}
-    base = game.codec.settings_json(drawn_from)
-    terms = Terms(game.info.name, drawn_from.rules, request.options)
-    folder = new_folder(request, [team.players[seat] for seat, team in teams.items()])
+    game, settings = request.room, request.checked_settings
+    folder = new_folder(request, [entry.players[seat] for seat, entry in entries.items()])
     for number in range(len(schedule)):
         check_output(_replay_of(folder, number, len(schedule)), is_replay, request.inputs, force=request.force)
     make_folder(folder)
     parts = Path(mkdtemp(prefix=".games-", dir=folder))
-    tasks = []
-    for number, (start, seed) in enumerate(schedule):
-        settings = {**base, **start.settings}
-        key = match_key(game, drawn_from.rules, teams, settings, seed, number)
-        tasks.append(MatchTask(key, number, 0, seats, settings, seed))
+    tasks = _tasks(request, entries, schedule)
+    numbers = {task.key: number for number, task in enumerate(tasks)}
+    games: dict[str, ManyGame] = {}
     try:
-        with contextlib.closing(LocalPool(terms, teams, parts, slots)) as pool:
-            yield from _in_order(pool, tasks, [start for start, _ in schedule], parts, on_game)
+        with contextlib.closing(LocalPool(Terms(game.info.name, settings.rules, request.options), entries, parts, slots)) as pool:
+            for ended, in_turn in played(tasks, WorkerPool(pool), 100 * pool.slots):
+                for task, record in ended:
+                    number = numbers[task.key]
+                    replay = _replay_of(folder, number, len(schedule))
+                    replay_path(parts, task.key).replace(replay)
+                    games[task.key] = _game_of(number, schedule[number][0], task.seed, record, replay)
+                    on_game(games[task.key])
+                for record in in_turn:
+                    yield games.pop(record.key)
     finally:
         shutil.rmtree(parts, ignore_errors=True)
 
 
-def _in_order(
-    pool: LocalPool, tasks: Sequence[MatchTask], starts: Sequence[MatchStart], parts: Path, on_game: Callable[[ManyGame], None]
-) -> Iterator[ManyGame]:
-    done: dict[int, ManyGame] = {}
-    order = iter(tasks)
-    first = next(order)
-    # Games that are far ahead of a slow one wait for it, so that memory doesn't grow.
-    stream = play_stream(pool, tasks, lambda task: task.duel < first.duel + 100 * pool.slots)
-    for task, record in stream:
-        done[task.duel] = _game(task, record, starts[task.duel], parts, len(tasks))
-        on_game(done[task.duel])
-        while first.duel in done:
-            yield done.pop(first.duel)
-            first = next(order, first)
-
-
-def _game(task: MatchTask, record: Record, start: MatchStart, parts: Path, games: int) -> ManyGame:
-    """A finished game; its replay leaves the folder ``parts`` and gets its number as its name."""
-    replay = _replay_of(parts.parent, task.duel, games)
-    replay_path(parts, task.key).replace(replay)
-    return _game_of(task.duel, start, task.seed, record, replay)
+def _tasks(request: MatchRequest, entries: Mapping[Seat, Entry], schedule: Sequence[tuple[MatchStart, int]]) -> list[Task]:
+    """Return the tasks of all games."""
+    base = request.room.codec.settings_json(request.checked_settings)
+    terms = terms_hash(request.room, request.checked_settings.rules, request.options)
+    return [new_task(terms, entries, {**base, **start.settings}, seed, repeat=number) for number, (start, seed) in enumerate(schedule)]
 
 
 def _replay_of(folder: Path, number: int, games: int) -> Path:
@@ -214,18 +240,20 @@ def _replay_of(folder: Path, number: int, games: int) -> Path:
 def _in_this_process(request: MatchRequest, lineup: Mapping[Seat, api.Player], games: int, progress: Progress | None) -> Iterator[ManyGame]:
     schedule = _drawn_games(request, games)
     folder = new_folder(request, [getattr(player, "__name__", str(player)) for player in lineup.values()])
-    for number, (start, seed) in enumerate(schedule):
-        result = api.run(_one_of_many(request, folder, number, games, start, seed), lineup)
-        if progress is not None:
-            progress(number + 1, games)
-        yield _game_of(number, start, seed, result, result.replay)
+    tasks = _tasks(request, {seat: Entry(seat, {}) for seat in lineup}, schedule)
+    numbers = {task.key: number for number, task in enumerate(tasks)}
 
+    def play_one(task: Task) -> MatchResult:
+        place = str(folder / f"{numbers[task.key] + 1:0{len(str(games))}}")
+        return api.run(request.replace(settings=task.settings, draws_starts=False, seed=task.seed, out=place), lineup)
 
-def _one_of_many(request: MatchRequest, folder: Path, number: int, games: int, start: MatchStart, seed: int) -> MatchRequest:
-    """Return the request of one game of many. Its replay is named after its number."""
-    settings = {**request.room.codec.settings_json(request.checked_settings), **start.settings}
-    place = str(folder / f"{number + 1:0{len(str(games))}}")
-    return request.replace(settings=settings, draws_starts=False, seed=seed, out=place)
+    pool = HerePool(play_one)
+    for ended, _ in played(tasks, pool, 1):
+        for task, _ in ended:
+            number, result = numbers[task.key], pool.results.pop(task.key)
+            if progress is not None:
+                progress(number + 1, games)
+            yield _game_of(number, schedule[number][0], task.seed, result, result.replay)
 
 
 def _game_of(number: int, start: MatchStart, seed: int, result: MatchResult | Record, replay: Path) -> ManyGame:

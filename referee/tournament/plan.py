@@ -14,7 +14,7 @@ import contextlib
 from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from referee.errors import RefereeError
+from referee.errors import MatchVoid, StartError
 from referee.tournament.values import Record, Task
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ _MOST_GROUPS = 1_000
 NOT_WANTED = "not wanted"
 
 
-class PlayStopped(RefereeError):
+class PlayStopped(MatchVoid):
     """No match can be played at present, for example because the disk is full. All records so far are stored."""
-
-    exit_code = 4
 
 
 class Plan(Protocol):
@@ -173,6 +171,14 @@ class Step(NamedTuple):
     running: Collection[Task]
 
 
+def check_played(record: Record) -> None:
+    """Raise MatchVoid for a record that counts for nobody, StartError for one of a program that can't be started."""
+    if record.void:
+        raise MatchVoid(record.void, record.cause)
+    if not record.is_startable:
+        raise StartError(record.text)
+
+
 def play(plan: Plan, store: Store, pool: Pool, listener: Listener = lambda *_: None) -> None:
     """Play what a plan asks for until nothing is open. After a kill at any moment, the same call with a new plan goes on.
 
@@ -190,9 +196,12 @@ def playing(plan: Plan, store: Store, pool: Pool) -> Generator[Step, None, None]
     _give_out(plan, turns, pool, running)
     yield Step((), running.values())
     while turns.order:
-        attempts = [(record, running.pop(record.key, None)) for record in pool.wait(_TICK)]
-        # A free slot goes on before anything is stored.
         _give_out(plan, turns, pool, running)
+        attempts = [(record, running.pop(record.key, None)) for record in pool.wait(_TICK)]
+        # A free slot goes on before anything is stored, unless one of the records may be a reason to stop.
+        goes_on = all(record.started and not record.void for record, _ in attempts)
+        if goes_on:
+            _give_out(plan, turns, pool, running)
         with store.step():
             for record, task in attempts:
                 voids.update([record.key] * bool(record.void))
@@ -203,7 +212,8 @@ def playing(plan: Plan, store: Store, pool: Pool) -> Generator[Step, None, None]
                 elif task is not None:
                     turns.missing.appendleft(task)
         _deliver(turns, store)
-        _give_out(plan, turns, pool, running)
+        if goes_on:
+            _give_out(plan, turns, pool, running)
         yield Step([Ended(task, record) for record, task in attempts if task is not None], running.values())
 
 

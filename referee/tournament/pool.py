@@ -1,4 +1,4 @@
-"""Workers as a pool of tasks: reports of workers become records."""
+"""Pools of tasks: workers, whose reports become records, and this process itself."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from referee.tournament.values import MatchTask, Record
 from referee.tournament.worker import Completed, NotStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from referee.replay.events import MatchResult
     from referee.tournament import local
     from referee.tournament.values import Task
     from referee.tournament.worker import Report, Void
@@ -49,8 +50,7 @@ class WorkerPool:
 
     def submit(self, task: Task) -> None:
         """Take a task."""
-        names = {seat: entry.name for seat, entry in task.seats.items()}
-        self._workers.submit(MatchTask(task.key, 0, 0, names, task.settings, task.seed, task.blamed))
+        self._workers.submit(MatchTask(task.key, 0, 0, task.names, task.settings, task.seed, task.blamed))
 
     def wait(self, seconds: float) -> Sequence[Record]:
         """Wait until an attempt has ended. PlayStopped if no match can be played at present."""
@@ -90,3 +90,40 @@ class WorkerPool:
             self._stop = MachineFailed(
                 f"Play is stopped, since this machine failed in {len(self._hit)} matches in a row with different bots: {void.text}"
             )
+
+
+class HerePool:
+    """Plays tasks in this process, one after another. Implements ``plan.Pool``; an error of a match ends play.
+
+    ``results`` are those of the matches by the keys of their tasks.
+    """
+
+    has_workers = True
+
+    def __init__(self, play_one: Callable[[Task], MatchResult]) -> None:
+        self._play_one = play_one
+        self._waiting: list[Task] = []
+        self.results: dict[str, MatchResult] = {}
+
+    @property
+    def room(self) -> int:
+        """One task at a time."""
+        return 1 - len(self._waiting)
+
+    def submit(self, task: Task) -> None:
+        """Take a task; ``wait`` plays it."""
+        self._waiting.append(task)
+
+    def wait(self, seconds: float) -> Sequence[Record]:
+        """Play the task that waits, however long it takes."""
+        return [self._played(self._waiting.pop())] if self._waiting else []
+
+    def _played(self, task: Task) -> Record:
+        result = self.results[task.key] = self._play_one(task)
+        return Record(
+            task.key, result.winner, result.reason, result.text, result.scores, result.steps, result.faults, replay=str(result.replay)
+        )
+
+    def cancel(self, key: str) -> None:
+        """Don't play a task that waits."""
+        self._waiting = [task for task in self._waiting if task.key != key]

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from referee.games.game import AnyGame, Settings
-    from referee.tournament.values import MatchTask, PlannedDuel, Record
+    from referee.tournament.values import MatchTask, PlannedDuel, Record, Task
 
 
 def duel_result(
     game: AnyGame,
     settings: Settings,
     duel: PlannedDuel,
-    matches: Sequence[tuple[MatchTask, Record | None]],
+    matches: Sequence[tuple[Task | MatchTask, Record | None]],
     forfeits: Container[str] = (),
     *,
     is_stopped: bool = False,
@@ -28,7 +28,7 @@ def duel_result(
 
     A duel that ``is_stopped`` before all its matches were played counts for nobody.
     """
-    failed = {task.seats[seat] for task, record in matches if record is not None and not record.started for seat in record.faults}
+    failed = {task.names[seat] for task, record in matches if record is not None and not record.started for seat in record.faults}
     out = [team for team in duel.teams if team in forfeits or team in failed]
     played = [(task, record) for task, record in matches if record is not None]
     is_whole = bool(played) and len(played) == len(matches)
@@ -52,7 +52,7 @@ def _forfeited(duel: PlannedDuel, out: Sequence[str], *, more_is_better: bool) -
     return DuelResult(duel, shares, {}, tuple(out), more_is_better)
 
 
-def _pair(game: AnyGame, settings: Settings, duel: PlannedDuel, matches: Sequence[tuple[MatchTask, Record]]) -> DuelResult:
+def _pair(game: AnyGame, settings: Settings, duel: PlannedDuel, matches: Sequence[tuple[Task | MatchTask, Record]]) -> DuelResult:
     """Both games of a duel; the team that has the first seat in the first game comes first."""
     pairing = game.pairing
     assert pairing is not None
@@ -64,14 +64,14 @@ def _pair(game: AnyGame, settings: Settings, duel: PlannedDuel, matches: Sequenc
     return DuelResult(duel, points, needed)
 
 
-def _table(duel: PlannedDuel, task: MatchTask, record: Record, out: Sequence[str]) -> DuelResult:
+def _table(duel: PlannedDuel, task: Task | MatchTask, record: Record, out: Sequence[str]) -> DuelResult:
     """One match of many: a team's points are the share of the others that it has beaten. Teams in ``out`` could not start."""
-    worth = {team: (float("-inf"),) if team in out else _worth(record, seat) for seat, team in task.seats.items()}
+    worth = {team: (float("-inf"),) if team in out else _worth(record, seat) for seat, team in task.names.items()}
     points = {}
     for team, mine in worth.items():
         others = [value for other, value in worth.items() if other != team]
         points[team] = sum(1.0 if mine > value else 0.5 if mine == value else 0.0 for value in others) / len(others)
-    totals = {team: float(record.scores.get(seat) or 0.0) for seat, team in task.seats.items()}
+    totals = {team: float(record.scores.get(seat) or 0.0) for seat, team in task.names.items()}
     return DuelResult(duel, points, totals, tuple(out), more_is_better=True)
 
 

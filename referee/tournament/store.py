@@ -71,7 +71,7 @@ _records = Table(
     "records",
     _meta,
     Column("number", Integer, primary_key=True),
-    *required(Text, "key", "void", "result", "host"),
+    *required(Text, "key", "void", "result", "replay", "host"),
     *required(Integer, "counts"),
     *required(Float, "seconds", "ended"),
     Index("records_by_key", "key"),
@@ -81,7 +81,7 @@ Index("one_counts", _records.c.key, unique=True, sqlite_where=_records.c.counts 
 Index("records_in_order", _records.c.counts, _records.c.number)
 
 #: What is a column of its own, beside the other values of a record.
-_COLUMNS = ("key", "void", "host", "wall_seconds")
+_COLUMNS = ("key", "void", "replay", "host", "wall_seconds")
 #: What must be equal when a match is played twice.
 _ESSENCE = ("winner", "reason", "scores", "steps", "fault_kinds", "position")
 
@@ -208,6 +208,11 @@ class Store:
             for key in keys:
                 connection.execute(update(_records).where(_records.c.key == key).values(counts=0))
 
+    def forget_unplayed(self) -> None:
+        """Let all records of tasks that were never played to an end count no more: those that were given up, and programs that didn't start."""
+        with self.step() as connection:
+            connection.execute(update(_records).where(_records.c.counts == 1, _records.c.replay == "").values(counts=0))
+
     def done(self, after: int = 0) -> Iterator[Ended]:
         """Yield the tasks that have a record that counts, in the order in which they ended, without the first ``after`` ones."""
         query = select(_tasks, _records).join(_records, _records.c.key == _tasks.c.key).where(_records.c.counts == 1)
@@ -278,4 +283,6 @@ def _record_row(record: Record) -> dict[str, Json]:
 
 def _record_of(row: Row[Any]) -> Record:
     facts = json.loads(row.result)
-    return Record(row.key, **{**facts, "hit": tuple(facts["hit"])}, void=row.void, host=row.host, wall_seconds=row.seconds)
+    return Record(
+        row.key, **{**facts, "hit": tuple(facts["hit"])}, void=row.void, replay=row.replay, host=row.host, wall_seconds=row.seconds
+    )

@@ -90,6 +90,11 @@ class Task(NamedTuple):
     seed: int
     blamed: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> Mapping[Seat, str]:
+        """The name of each seat's entry."""
+        return {seat: entry.name for seat, entry in self.seats.items()}
+
 
 class MatchTask(NamedTuple):
     """One match to play.
@@ -105,6 +110,11 @@ class MatchTask(NamedTuple):
     settings: Mapping[str, Json]
     seed: int
     blamed: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> Mapping[Seat, str]:
+        """The name of each seat's team."""
+        return self.seats
 
 
 class Record(NamedTuple):

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from leagues import Notes, PretendPool, open_new, play, record
 
-from referee.errors import StartError
 from referee.league.engine import UNPLAYED, Engine, LeagueStopped, MachineFailed, Queue
 from referee.league.league import OpenLeague, open_league
-from referee.tournament.stream import play_stream
 from referee.tournament.values import MatchTask, PlannedDuel
 from referee.tournament.worker import Completed, NotStarted, Report, Void
 
@@ -261,26 +259,6 @@ def test_a_free_slot_plays_again_before_a_result_is_told(slots: int, tmp_path: P
 
     Engine(opened.store, pool, opened.schedule, Watching()).run()
     assert told == [min(20, ended + slots) for ended in range(1, 21)]
-
-
-@pytest.mark.parametrize("slots", [1, 3])
-def test_a_stream_gives_a_result_when_its_slot_plays_again(slots: int) -> None:
-    pool = PretendPool(play, slots)
-    tasks = [MatchTask(str(number), number, 0, {"hunter": "T0", "prey": "T1"}, {}, number) for number in range(8)]
-    begun = [len(pool.begun) for _ in play_stream(pool, tasks)]
-    assert begun == [min(8, ended + slots) for ended in range(1, 9)]
-
-
-def test_a_stream_hands_on_what_ended_before_an_error() -> None:
-    """The match after the error isn't begun."""
-    tasks = [MatchTask(str(number), number, 0, {"hunter": "T0", "prey": "T1"}, {}, number) for number in range(4)]
-    pool = PretendPool(lambda task: NotStarted(task.key, "T1", "It is missing.") if task.key == "2" else play(task), 1)
-    found = []
-    with pytest.raises(StartError, match="It is missing"):
-        for task, _ in play_stream(pool, tasks):
-            found.append(task.key)
-    assert found == ["0", "1"]
-    assert [task.key for task in pool.begun] == ["0", "1", "2"]
 
 
 def test_a_void_match_is_played_again_in_its_place() -> None:

@@ -14,14 +14,20 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from leagues import first_interrupted
+from leagues import PretendPool, first_interrupted, play
 
 import referee as api
-from referee.errors import PlayerError, UsageError
+from referee.errors import MatchVoid, PlayerError, StartError, UsageError
+from referee.handins.values import Entry
 from referee.isolation.limits import Limits
 from referee.replay.reader import verify
 from referee.tournament.local import checked_slots
+from referee.tournament.many import played
+from referee.tournament.plan import MOST_VOIDS
+from referee.tournament.pool import WorkerPool
 from referee.tournament.summary import summarize, wilson
+from referee.tournament.values import Task
+from referee.tournament.worker import NotStarted, Void
 from sdk import PreyBot, State
 
 if TYPE_CHECKING:
@@ -236,3 +242,44 @@ def test_the_number_of_slots_needs_no_package(monkeypatch: pytest.MonkeyPatch) -
     """``referee play --games`` works with what ``make play`` installs."""
     monkeypatch.setitem(sys.modules, "psutil", None)
     assert checked_slots(None, Limits()) == len(os.sched_getaffinity(0))
+
+
+def games_of(count: int) -> list[Task]:
+    """The tasks of so many games."""
+    entries = {"hunter": Entry("T0", {}), "prey": Entry("T1", {})}
+    return [Task(str(number), entries, {}, number) for number in range(count)]
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_a_game_is_handed_on_when_its_slot_plays_again(slots: int) -> None:
+    pool = PretendPool(play, slots)
+    begun = [len(pool.begun) for ended, _ in played(games_of(8), WorkerPool(pool), 8) if ended]
+    assert begun == [min(8, ended + slots) for ended in range(1, 9)]
+
+
+def test_games_that_ended_before_an_error_are_handed_on() -> None:
+    """The game after the error isn't begun."""
+    pool = PretendPool(lambda task: NotStarted(task.key, "T1", "It is missing.") if task.key == "2" else play(task), 1)
+    handed_on: list[str] = []
+    with pytest.raises(StartError, match="It is missing"):
+        for ended, _ in played(games_of(4), WorkerPool(pool), 4):
+            handed_on += (task.key for task, _ in ended)
+    assert handed_on == ["0", "1"]
+    assert [task.key for task in pool.begun] == ["0", "1", "2"]
+
+
+def test_games_wait_for_one_that_is_slow() -> None:
+    pool = PretendPool(play, 1)
+    moments = played(games_of(10), WorkerPool(pool), 3)
+    next(moments)
+    assert [task.key for task in pool.begun] == ["0"]
+    records = [record.key for _, in_turn in moments for record in in_turn]
+    assert records == [str(number) for number in range(10)]
+
+
+def test_a_game_that_is_void_three_times_ends_play() -> None:
+    pool = PretendPool(lambda task: Void(task.key, "The machine failed.", "here") if task.key == "1" else play(task), 2)
+    with pytest.raises(MatchVoid, match="The machine failed"):
+        for _ in played(games_of(4), WorkerPool(pool), 4):
+            pass
+    assert [task.key for task in pool.begun].count("1") == MOST_VOIDS

@@ -65,6 +65,10 @@ def test_tasks_and_records_are_read_as_they_were_stored(store: Store) -> None:
     assert store.others() == [void._replace(void=r"lost \x00")]
     assert store.counts() == (1, 1, 1)
     assert len(store.last_times(10)) == 1
+    # It has no replay: nothing was played.
+    store.forget_unplayed()
+    assert store.lookup([TASK]) == {}
+    assert store.others()[1] == RECORD
 
 
 def test_a_table_has_the_rows_of_a_model(store: Store) -> None:

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import math
-from itertools import chain, islice
+from collections import deque
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import StartError, UsageError
 from referee.handins.entry import read as read_entry
 from referee.support.words import counted, cut, signed
-from referee.tournament.keys import match_key
+from referee.tournament import values
+from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.local import LocalPool, checked_slots
+from referee.tournament.plan import NoStore, check_played, playing
+from referee.tournament.pool import WorkerPool
 from referee.tournament.results import duel_result
 from referee.tournament.roles import role_of
 from referee.tournament.sequential import Comparing
 from referee.tournament.starts import drawn, match_seed
-from referee.tournament.stream import play_stream
-from referee.tournament.values import MatchTask, PlannedDuel
 from referee.tournament.worker import Terms
 from referee.wire.seeds import new_seed, secret_of
 
@@ -26,10 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat, Settings
-    from referee.league.comparison_store import ComparisonStore
     from referee.match.request import MatchRequest
+    from referee.tournament.comparison_store import KeptComparison
     from referee.tournament.sequential import Compared
-    from referee.tournament.values import DuelResult, MatchStart, Record, Team
+    from referee.tournament.values import DuelResult, MatchStart, Record, Task, Team
 
 MOST_DUELS = 1_000_000
 
@@ -55,12 +57,23 @@ class TeamFault(NamedTuple):
     is_start: bool
 
 
+class PlannedDuel(NamedTuple):
+    """A duel and its matches: those of one pair of bots after the other. ``number`` counts from 0."""
+
+    number: int
+    settings: Settings
+    tasks: tuple[Task, ...]
+
+
 class BotComparison:
-    """The comparison of A with B: against each other, or against the same opponents. ``run`` yields the state of the comparison after each duel that counts.
+    """The comparison of A with B: against each other, or against the same opponents. It is the plan of its matches.
+
+    ``run`` plays them and yields the state of the comparison after each duel that counts.
 
     A duel is played on one start in both roles. If ``seat`` is given, or A and B don't both play all roles, they are compared in one role:
     then a duel is a match of A and one of B in that role, on one start against the same opponent. Duels count in the order of the schedule,
     not of arrival, because short games end first.
+
     Raises UsageError, SettingsError and PlayerError for what can't be played, StartError and MatchVoid as a match does.
     """
 
@@ -103,12 +116,27 @@ class BotComparison:
         except ValueError as error:
             raise UsageError(str(error)) from None
         self._slots = min(checked_slots(slots, request.options.limits), 4 * test.duels)
-        self._settings: dict[int, Settings] = {}
-        #: The matches played so far, those included that do not count.
-        self.matches = 0
-        self._failures: dict[int, list[TeamFault]] = {}
+        self._duels = islice(drawn(self._game, request.checked_settings, secret_of(self.seed)), test.duels)
+        self._numbers: dict[int, int] = {}
+        self._numbering = drawn(self._game, request.checked_settings, secret_of(self.seed))
+        #: The duels that wait for their records, and how many of them may.
+        self._open: deque[PlannedDuel] = deque()
+        self._ahead = 4 * self._slots + 4
+        #: What ``run`` has not yielded or said yet.
+        self._states: deque[Compared] = deque()
+        self._sentences: deque[str] = deque()
+        self._counted = 0
+        #: The keys of the matches that ended before their turn, and of those that were counted since the last moment.
+        self._early: set[str] = set()
+        self._just_counted: set[str] = set()
+        self._failures: list[TeamFault] = []
         #: The bots that have started in a match.
         self._started: set[str] = set()
+
+    @property
+    def matches(self) -> int:
+        """The matches played so far, those included that do not count."""
+        return self._counted + len(self._early)
 
     def _seats_of(self, name: str) -> tuple[Seat, ...]:
         """Return the seats that a bot has to play."""
@@ -131,6 +159,13 @@ class BotComparison:
         """The settings that the first start replaces."""
         return next(drawn(self._game, self.request.checked_settings, secret_of(self.seed))).settings
 
+    def number_of(self, seed: int) -> int:
+        """Return the number of the duel whose matches have this seed."""
+        while seed not in self._numbers:
+            start = next(self._numbering)
+            self._numbers[match_seed(start)] = start.number
+        return self._numbers[seed]
+
     def compared(self) -> Compared:
         """The state of the comparison so far."""
         return self._comparing.compared()
@@ -138,27 +173,57 @@ class BotComparison:
     def failures(self) -> dict[str, list[TeamFault]]:
         """The faults in the duels that count, by team."""
         by_team: dict[str, list[TeamFault]] = {}
-        for number in sorted(self._failures):
-            if number < self._comparing.duels:
-                for failure in self._failures[number]:
-                    by_team.setdefault(failure.team, []).append(failure)
+        for failure in self._failures:
+            by_team.setdefault(failure.team, []).append(failure)
         return by_team
 
-    def _note(self, task: MatchTask, record: Record, on_note: Callable[[str], None]) -> None:
-        """Keep the faults of a match. StartError if an opponent did not start, and never has."""
-        if record.started:
-            self._started.update(task.seats.values())
-        for seat, text in record.faults.items():
-            failure = TeamFault(task.seats[seat], text, not record.started)
-            not_started = (
-                [each.team for failures in self._failures.values() for each in failures if each.is_start] if failure.is_start else []
-            )
-            if failure.is_start and failure.team in self.against and failure.team not in self._started:
-                raise StartError(f"The opponent {failure.team} did not start, so nothing can be compared: {text}")
-            if failure.is_start and failure.team not in not_started:
-                how = "the duel counts as a tie" if failure.team in self.against else "it loses the duel"
-                on_note(f"{failure.team} did not start, so {how}: {text}")
-            self._failures.setdefault(task.duel, []).append(failure)
+    def next(self, records: Sequence[Record]) -> list[list[Task]]:
+        """Count a duel, and go on with others until the test has decided. StartError if an opponent did not start, and never has."""
+        if records:
+            duel = self._open.popleft()
+            if self.wants(duel.tasks[0]):
+                self._count(duel, records)
+        if not self.wants_more:
+            return []
+        duels = [self._planned(start) for start in islice(self._duels, self._ahead - len(self._open))]
+        self._open += duels
+        return [[*duel.tasks] for duel in duels]
+
+    def wants(self, task: Task) -> bool:
+        """False once the test has decided."""
+        return self.wants_more
+
+    @property
+    def wants_more(self) -> bool:
+        """True while the test has not decided."""
+        return self._comparing.decision == "undecided"
+
+    def _count(self, duel: PlannedDuel, records: Sequence[Record]) -> None:
+        """Score a duel whose matches have all been played."""
+        failures: list[TeamFault] = []
+        for task, record in zip(duel.tasks, records, strict=True):
+            check_played(record)
+            self._early.discard(record.key)
+            self._just_counted.add(record.key)
+            self._counted += 1
+            if record.started:
+                self._started.update(task.names.values())
+            failures += (TeamFault(task.names[seat], text, not record.started) for seat, text in record.faults.items())
+        for failure in failures:
+            self._note(failure)
+            self._failures.append(failure)
+        self._comparing.put(duel.number, self._score(duel, records, failures))
+        self._states.append(self.compared())
+
+    def _note(self, failure: TeamFault) -> None:
+        """Say it once if a team did not start. StartError if it is an opponent that never has."""
+        if not failure.is_start:
+            return
+        if failure.team in self.against and failure.team not in self._started:
+            raise StartError(f"The opponent {failure.team} did not start, so nothing can be compared: {failure.text}")
+        if not any(earlier.is_start and earlier.team == failure.team for earlier in self._failures):
+            how = "the duel counts as a tie" if failure.team in self.against else "it loses the duel"
+            self._sentences.append(f"{failure.team} did not start, so {how}: {failure.text}")
 
     @property
     def facts(self) -> dict[str, Json]:
@@ -182,79 +247,52 @@ class BotComparison:
         folder: Path,
         on_match: Callable[[], None] = lambda: None,
         on_note: Callable[[str], None] = lambda _: None,
-        store: ComparisonStore | None = None,
+        kept: KeptComparison | None = None,
     ) -> Generator[Compared, None, None]:
         """Play until the test decides, or to the last duel; yield the state of the comparison after each duel that counts.
 
-        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start. ``store`` has the results of earlier
-        runs, which aren't played again, and keeps those of this one.
+        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start. ``kept`` has the records of earlier
+        runs, whose matches aren't played again, and keeps those of this one.
         """
-        played: dict[int, dict[tuple[int, int], tuple[MatchTask, Record]]] = {}
-        count = 0
-        with contextlib.closing(self._results(folder, store)) as results:
-            for task, record in results:
-                self.matches += 1
-                self._note(task, record, on_note)
-                on_match()
-                duel = played.setdefault(task.duel, {})
-                duel[task.game_number // 2, task.game_number % 2] = (task, record)
-                if len(duel) < len(self.pairs) * self._games:
-                    continue
-                self._comparing.put(task.duel, self._score(task.duel, played.pop(task.duel)))
-                if self._comparing.duels > count:
-                    count = self._comparing.duels
-                    yield self.compared()
-                if self._comparing.decision != "undecided":
-                    return
-
-    def _results(self, folder: Path, store: ComparisonStore | None) -> Generator[tuple[MatchTask, Record], None, None]:
-        """Yield the results of earlier runs, then those of the matches that are played now, in the order of arrival."""
-        tasks = self._tasks(store)
-        records = dict(store.records) if store is not None else {}
-        missing = []
-        while records and (task := next(tasks, None)) is not None:
-            if task.key in records:
-                yield task, records.pop(task.key)
-            else:
-                missing.append(task)
         request = self.request
         terms = Terms(self._game.info.name, request.checked_settings.rules, request.options)
         with contextlib.closing(LocalPool(terms, self.teams, folder / "replays", self._slots)) as pool:
-            most = 4 * pool.slots + 4
-            for task, record in play_stream(pool, chain(missing, tasks), lambda task: task.duel < self._comparing.duels + most):
-                if store is not None:
-                    store.keep(task, record)
-                yield task, record
+            for moment in playing(self, NoStore() if kept is None else kept.store, WorkerPool(pool)):
+                for task, record in moment.ended:
+                    if kept is not None:
+                        kept.add(task, record)
+                    if not record.is_startable:
+                        raise StartError(record.text)
+                    if not record.void:
+                        self._early |= {record.key} - self._just_counted
+                        on_match()
+                self._just_counted.clear()
+                while self._sentences:
+                    on_note(self._sentences.popleft())
+                while self._states:
+                    yield self._states.popleft()
 
     @property
     def _games(self) -> int:
         """The matches of two teams on one start."""
         return 1 if self._game.pairing is None else 2
 
-    def _tasks(self, store: ComparisonStore | None) -> Iterator[MatchTask]:
-        base = self._game.codec.settings_json(self.request.checked_settings)
-        for number, start in enumerate(islice(drawn(self._game, self.request.checked_settings, secret_of(self.seed)), self.test.duels)):
-            settings = {**base, **start.settings}
-            self._settings[number] = self._game.codec.settings(self.request.checked_settings.rules, settings)
-            tasks = [task for place, pair in enumerate(self.pairs) for task in self._pair(number, place, pair, settings, start)]
-            if store is not None:
-                store.plan(PlannedDuel(number, 0, tuple(self.programs), start.number), tasks)
-            yield from tasks
-
-    def _pair(self, number: int, place: int, pair: tuple[str, str], settings: Mapping[str, Json], start: MatchStart) -> Iterator[MatchTask]:
-        for game_number, lineup in enumerate(self._lineups(number, place, pair)):
-            key = match_key(
-                self._game,
-                self.request.checked_settings.rules,
-                {seat: self.teams[name] for seat, name in lineup.items()},
-                settings,
-                match_seed(start),
-            )
-            yield MatchTask(key, number, place * 2 + game_number, lineup, settings, match_seed(start))
+    def _planned(self, start: MatchStart) -> PlannedDuel:
+        """Return a duel with its matches."""
+        request = self.request
+        rules, base = request.checked_settings.rules, self._game.codec.settings_json(request.checked_settings)
+        settings = {**base, **start.settings}
+        terms = terms_hash(self._game, rules, request.options)
+        tasks = [
+            new_task(terms, {seat: self.teams[name] for seat, name in lineup.items()}, settings, match_seed(start))
+            for place, pair in enumerate(self.pairs)
+            for lineup in self._lineups(start.number, place, pair)
+        ]
+        return PlannedDuel(start.number, self._game.codec.settings(rules, settings), tuple(tasks))
 
     def _lineups(self, number: int, place: int, pair: tuple[str, str]) -> list[dict[Seat, str]]:
         """Return the players of all seats in the matches of a duel. The first team of the pair has the first seat in the first match, or its opponent has."""
-        seats = self._game.seats(self._settings[number])
+        seats = self._game.seats(self.request.checked_settings)
         if self.seat is not None:
             order = pair if self.seat == seats[0] else pair[::-1]
             return [{seat: name if seat == self.seat else self.against[place] for seat in seats} for name in order]
@@ -262,17 +300,16 @@ class BotComparison:
         orders = [pair, pair[::-1]] if self._game.pairing is not None else [pair[:: 1 if number % 2 == 0 else -1]]
         return [dict(zip(seats, order, strict=True)) for order in orders]
 
-    def _score(self, number: int, played: Mapping[tuple[int, int], tuple[MatchTask, Record]]) -> float:
+    def _score(self, planned: PlannedDuel, records: Sequence[Record], failures: Sequence[TeamFault]) -> float:
         """A's score of a start, from 0 to 1."""
-        results = []
+        if any(failure.is_start and failure.team in self.against for failure in failures):
+            return 0.5
+        results, played = [], [*zip(planned.tasks, records, strict=True)]
         for place, pair in enumerate(self.pairs):
-            matches = [played[place, game] for game in range(self._games)]
-            result = duel_result(self._game, self._settings[number], PlannedDuel(number, 0, pair), matches)
+            matches = played[place * self._games : (place + 1) * self._games]
+            result = duel_result(self._game, planned.settings, values.PlannedDuel(planned.number, 0, pair), matches)
             assert result is not None
             results.append(result)
-        del self._settings[number]
-        if any(failure.is_start and failure.team in self.against for failure in self._failures.get(number, ())):
-            return 0.5
         if self.seat is not None or not self.against:
             return sum(self._worth(result, self.a) for result in results) / len(results)
         mine = [self._worth(result, self.a) for result in results[::2]]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from referee import api
 from referee.errors import PlayerError, UsageError
-from referee.league.compare import STANDARD, BotComparison, SequentialTest
-from referee.league.comparison_store import open_comparison, stored_seed
+from referee.tournament.compare import STANDARD, BotComparison, SequentialTest
+from referee.tournament.comparison_store import open_comparison, stored_seed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
@@ -124,8 +124,11 @@ def duels_of(
     """Play the duels; yield the state after each that counts. ``on_stored`` is called with the number of matches that ``out`` has already."""
     with contextlib.ExitStack() as stack:
         if out is None:
-            folder, store = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
+            folder, kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
         else:
-            folder, store = out, stack.enter_context(open_comparison(out, comparison.facts, list(comparison.teams.values())))
-            on_stored(len(store.records))
-        yield from stack.enter_context(contextlib.closing(comparison.run(folder, on_match, on_note, store)))
+            folder, kept = (
+                out,
+                stack.enter_context(open_comparison(out, comparison.facts, list(comparison.teams.values()), comparison.number_of)),
+            )
+            on_stored(kept.matches)
+        yield from stack.enter_context(contextlib.closing(comparison.run(folder, on_match, on_note, kept)))

@@ -9,6 +9,7 @@ import select
 import shlex
 import signal
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import partial
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
@@ -19,10 +20,10 @@ from leagues import IDLE, PretendPool, first_interrupted, record, write_league
 import referee
 from referee.errors import PlayerError, StartError, UsageError
 from referee.games.game import SettingsError
-from referee.league import compare
-from referee.league.compare import BotComparison, SequentialTest
-from referee.league.comparison_store import open_comparison, stored_seed
 from referee.match.request import MatchRequest
+from referee.tournament import compare
+from referee.tournament.compare import BotComparison, SequentialTest
+from referee.tournament.comparison_store import KeptComparison, open_comparison, stored_seed
 from referee.tournament.worker import Completed, Report
 from sdk import HunterBot
 
@@ -55,14 +56,19 @@ def hunts(strong: str, *, every: int = 1) -> Callable[[MatchTask], Report]:
     return play
 
 
+def numbered(comparison: BotComparison, play: Callable[[MatchTask], Report]) -> Callable[[MatchTask], Report]:
+    """Results that know the number of the duel."""
+    return lambda task: play(task._replace(duel=comparison.number_of(task.seed)))
+
+
 def compared(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, play: Callable[[MatchTask], Report], slots: int = 4, **options: Any
 ) -> tuple[BotComparison, list[Compared], PretendPool]:
     """A comparison with pretended matches: what is known after each duel."""
-    pool = PretendPool(play, slots)
-    monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
     a, b = options.pop("bots", ("straight", "boxer"))
     comparison = BotComparison(options.pop("request", request()), a, b, slots=slots, **options)
+    pool = PretendPool(numbered(comparison, play), slots)
+    monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
     return comparison, list(comparison.run(tmp_path)), pool
 
 
@@ -97,13 +103,18 @@ def test_the_limit_of_duels_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch,
     assert one.sentence().startswith("Undecided after 1 duel: ")
 
 
+def opened(folder: Path, comparison: BotComparison) -> AbstractContextManager[KeptComparison]:
+    """The duels that a folder keeps of a comparison."""
+    return open_comparison(folder, comparison.facts, list(comparison.teams.values()), comparison.number_of)
+
+
 def kept(monkeypatch: pytest.MonkeyPatch, folder: Path, duels: int, slots: int = 3, **options: Any) -> tuple[Compared, list[MatchTask]]:
     """What is known after so many duels, and the matches that were played for it; the folder keeps them."""
-    pool = PretendPool(hunts("straight", every=2), slots)
-    monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
     comparison = BotComparison(request(**options), "straight", "boxer", test=SequentialTest(duels=duels), slots=slots)
-    with open_comparison(folder, comparison.facts, list(comparison.teams.values())) as duels_kept:
-        for _ in comparison.run(folder, store=duels_kept):
+    pool = PretendPool(numbered(comparison, hunts("straight", every=2)), slots)
+    monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
+    with opened(folder, comparison) as duels_kept:
+        for _ in comparison.run(folder, kept=duels_kept):
             pass
     assert comparison.matches == 2 * duels
     return comparison.compared(), pool.played
@@ -137,7 +148,7 @@ def test_another_comparison_is_not_mixed_in(
 ) -> None:
     players({"a": "hunter prey", "b": "hunter prey"})
     comparison = BotComparison(request(), "a.py", "b.py", test=SequentialTest(duels=3), slots=1)
-    with open_comparison(tmp_path / "out", comparison.facts, list(comparison.teams.values())):
+    with opened(tmp_path / "out", comparison):
         pass
     assert stored_seed(tmp_path / "out") == 7
     assert stored_seed(tmp_path / "none") is None
@@ -148,7 +159,7 @@ def test_another_comparison_is_not_mixed_in(
     ):
         with (
             pytest.raises(UsageError, match=f"holds another comparison, which differs in: {told}"),
-            open_comparison(tmp_path / "out", other.facts, list(other.teams.values())),
+            opened(tmp_path / "out", other),
         ):
             pass
 
@@ -202,7 +213,7 @@ def test_bots_of_one_role_play_it_against_the_same_opponent(
     assert "I am no" in comparison.why[0]
     starts: dict[int, list[MatchTask]] = {}
     for task in pool.played:
-        starts.setdefault(task.duel, []).append(task)
+        starts.setdefault(task.seed, []).append(task)
     for first, second in starts.values():
         assert {first.seats[seat], second.seats[seat]} == {"a", "b"}
         assert (first.settings, first.seed) == (second.settings, second.seed)

@@ -1,0 +1,122 @@
+"""Keeps the duels of a comparison in a folder, so that the same command continues where it was stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from referee.errors import UsageError
+from referee.replay.paths import make_folder
+from referee.support.canonical import canonical
+from referee.support.csv_text import marked, written
+from referee.support.outputs import check_output, no_mark
+from referee.tournament.store import Store, file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from referee.games.game import Json
+    from referee.tournament.rows import ModelTable
+    from referee.tournament.values import Record, Task, Team
+
+#: The list of a comparison's matches, beside their replays.
+MATCHES_FILE = "matches.csv"
+KIND = "comparison"
+
+
+class Terms(BaseModel, frozen=True):
+    """What a comparison compares. ``facts`` are all that decides the results, by names that people know; ``hashes`` are those of the bots' files."""
+
+    number: int = 0
+    facts: dict[str, Any]
+    hashes: dict[str, str]
+
+
+def _terms(store: Store) -> ModelTable[Terms]:
+    return store.table(Terms, "comparison")
+
+
+def stored_seed(folder: Path) -> int | None:
+    """Return the seed of the comparison that a folder holds; None if it holds none."""
+    if not (folder / file_name(KIND)).is_file():
+        return None
+    with Store.open(KIND, folder) as store:
+        terms = _terms(store).get(0)
+    return None if terms is None else int(terms.facts["seed"])
+
+
+@contextlib.contextmanager
+def open_comparison(
+    folder: Path, facts: Mapping[str, Json], teams: Sequence[Team], number_of: Callable[[int], int]
+) -> Iterator[KeptComparison]:
+    """Open the duels that a folder keeps for this process alone; begin a comparison if the folder holds none.
+
+    ``facts`` are all that decides the results, by names that people know; ``seed`` is one of them. ``number_of`` returns the number of the
+    duel with a seed, from 0. UsageError if the folder holds a league,
+    a comparison with other facts or other files of the teams, or if another process works on it.
+    """
+    make_folder(folder)
+    for other in folder.glob("*.sqlite"):
+        if other.name != file_name(KIND):
+            raise UsageError(f"{folder} holds a {other.stem}, so no comparison can be kept there; name another folder with --out.")
+    with Store.open(KIND, folder, create=True) as store, store.claim():
+        _check(store, folder, Terms(facts=dict(facts), hashes={team.name: team.hash for team in teams}))
+        # What was given up is tried again.
+        store.forget_unplayed()
+        yield KeptComparison(store, folder, number_of)
+
+
+def _check(store: Store, folder: Path, terms: Terms) -> None:
+    """Begin the comparison, or raise UsageError if the store holds another one."""
+    stored = _terms(store).get(0)
+    if stored is None:
+        check_output(folder / MATCHES_FILE, no_mark, force=None)
+        _terms(store).put(terms)
+        return
+    other = [name for name in terms.facts if canonical(stored.facts.get(name)) != canonical(terms.facts[name])]
+    other += [f"the files of {name}" for name, files in terms.hashes.items() if stored.hashes.get(name, files) != files]
+    if other:
+        raise UsageError(
+            f"{folder} holds another comparison, which differs in: {', '.join(other)}. Repeat its command to continue it, or name "
+            "another folder with --out."
+        )
+
+
+class KeptComparison:
+    """The duels of a comparison in their store, and the list of its matches."""
+
+    def __init__(self, store: Store, folder: Path, number_of: Callable[[int], int]) -> None:
+        self.store = store
+        self._number_of = number_of
+        self._file = folder / MATCHES_FILE
+        #: How many matches earlier runs have played.
+        self.matches = store.counts().done
+        listed = self._listed()
+        # A run that was killed may have stored a match that it had not listed yet.
+        for task, record in store.done():
+            if record.replay not in listed:
+                self.add(task, record)
+
+    def add(self, task: Task, record: Record) -> None:
+        """Add a match that was played to the list."""
+        if not record.replay:
+            return
+        is_new = not self._file.exists()
+        rows: list[list[object]] = [["duel", *task.seats, "winner", "reason", "steps", "seed", "replay"]] if is_new else []
+        winner = task.names.get(record.winner, "") if record.winner else ""
+        rows.append([self._number_of(task.seed) + 1, *task.names.values(), winner, record.reason, record.steps, task.seed, record.replay])
+        text = written(rows, "\r\n")
+        with self._file.open("a", newline="", encoding="utf-8") as file:
+            # The players of all matches are the same ones.
+            file.write(marked(text) if is_new else text)
+
+    def _listed(self) -> set[str]:
+        try:
+            with self._file.open(newline="", encoding="utf-8-sig") as file:
+                return {row.get("replay") or "" for row in csv.DictReader(file)}
+        except FileNotFoundError:
+            return set()
