@@ -317,13 +317,13 @@ def test_a_rating_is_recorded_while_the_next_duels_are_played(tmp_path: Path, mo
     assert all(recorded == duel // 8 * 8 for duel, recorded in seen)
 
 
-def test_many_pairs_have_the_same_intervals_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_many_teams_have_the_same_intervals_as_few(monkeypatch: pytest.MonkeyPatch) -> None:
     lots = random.Random(1)
     teams = [f"T{number}" for number in range(12)]
     pairs = [lots.sample(teams, 2) for _ in range(300)]
     found = [PairedComparison(a, b, lots.choice((0, 0.5, 1)), lots.randrange(20)) for a, b in pairs]
     few = ratings.intervals(found, teams, resamples=300)
-    monkeypatch.setattr(ratings, "DENSE_PAIRS", 1)
+    monkeypatch.setattr(ratings, "MOST_DENSE_TEAMS", 1)
     many = ratings.intervals(found, teams, resamples=300)
     assert [one.team for one in many] == [one.team for one in few]
     for one, other in zip(few, many, strict=True):
