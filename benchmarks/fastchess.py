@@ -19,6 +19,7 @@ The exit status is 2 if something is missing, with a sentence that names it. A m
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -36,8 +37,8 @@ from matches import Stopwatch
 
 from referee.errors import RefereeError
 from referee.games.evasion.game import GAME
-from referee.isolation import delays
-from referee.isolation.choose import choose
+from referee.support import delays
+from referee.isolation.launcher import BotLauncher, open_launcher
 from referee.isolation.limits import Limits
 from referee.match.options import MatchOptions, CPU, FAIR, WALL, TimeControl, RunOptions
 from referee.match.match import Match
@@ -310,7 +311,8 @@ class Matches:
     def __init__(self, bot: Path, level: str, clock: str, folder: Path) -> None:
         programs = {seat: resolve(str(bot), seat, "evasion") for seat in ("hunter", "prey")}
         self.entrants = {seat: program._replace(name=seat, about={"program": bot.name}) for seat, program in programs.items()}
-        self.isolation = choose(level, Limits(), list(programs.values()))
+        with contextlib.closing(open_launcher(level, Limits(), list(programs.values()))) as launcher:
+            self.level = launcher.level
         # This script has chosen the core.
         self.options = MatchOptions(time=TimeControl(startup=60, move=60, bank=None, kind=clock), run=RunOptions(cores=0, max_lateness=60))
         self.name = f"{level}, {clock} clock"
@@ -322,7 +324,8 @@ class Matches:
         stopwatch = Stopwatch()
         settings = GAME.codec.settings("classic", {"max_steps": steps})
         spec = MatchSpec(GAME, settings, self.entrants, Start.of(GAME, settings, 1), self.options, self.replay)
-        result = Match(spec, [stopwatch], isolation=self.isolation).run()
+        with contextlib.closing(BotLauncher(lambda _: self.level)) as launcher:
+            result = Match(spec, [stopwatch], launcher).run()
         self.notes = result.notes
         questions = sum(time.answers for time in result.times.values())
         if result.faults or questions != steps + steps // 2:

@@ -23,7 +23,10 @@ from matches import IDLE_SDK, PARSING, SEATS, FloorGame, start_line, step_of_mat
 from referee.errors import RefereeError
 from referee.isolation import bubblewrap, submission
 from referee.isolation.choose import choose
-from referee.isolation.level import Isolation
+from referee.isolation.copies import Copies
+from referee.isolation.launcher import BotLauncher
+from referee.isolation.level import Level
+from referee.isolation.processes import sandbox
 from referee.isolation.limits import ISOLATED, Limits
 from referee.isolation.bot import Bot
 from referee.tournament.worker import Completed, Worker
@@ -37,13 +40,15 @@ from referee.players.names import resolve
 FIXED_COST = 2.0
 
 
-def _start(isolation: Isolation, bot_code: str = PARSING) -> float:
+def _start(isolation: Level, bot_code: str = PARSING) -> float:
     """Return the milliseconds from the request for a bot to its ``ready`` message."""
     with tempfile.TemporaryDirectory() as folder:
         bot = Path(folder) / "bot.py"
         bot.write_text(bot_code)
         spec = resolve(str(bot), "hunter", "evasion")
-        exchange = Exchange({"hunter": spec}, isolation, {"hunter": Log(None, 0)}, max_lateness=60.0)
+        launcher = BotLauncher(lambda _: isolation)
+        launcher.settle([spec])
+        exchange = Exchange({"hunter": spec}, {"hunter": Log(None, 0)}, launcher, max_lateness=60.0)
         clock = Clock(TimeControl(move=60.0, kind=WALL))
         begun = time.perf_counter()
         try:
@@ -52,25 +57,24 @@ def _start(isolation: Isolation, bot_code: str = PARSING) -> float:
             taken = time.perf_counter() - begun
         finally:
             exchange.close()
+            launcher.close()
     if reply.line is None:
         raise RefereeError(f"The bot of the benchmark did not start: {reply.failure}")
     return taken * 1e3
 
 
-def isolation_costs(rounds: int, steps: int, isolation: Isolation) -> list[Figure]:
+def isolation_costs(rounds: int, steps: int, isolation: Level) -> list[Figure]:
     """Measure the cost of a sandbox for a start and for a step, with bots that are stopped and without, by both clocks.
 
     The last figure is shown beside the one before it.
     """
     game = FloorGame()
 
-    def step(idle: str, walls: Isolation | None = None, clock: str = WALL) -> Callable[[], float]:
+    def step(idle: str, walls: Level | None = None, clock: str = WALL) -> Callable[[], float]:
         return lambda: step_of_match(PARSING, steps, game, None, idle, walls, clock)
 
     _start(isolation)
-    bare, inside, with_sdk = alternate(
-        4 * rounds, lambda: _start(Isolation()), lambda: _start(isolation), lambda: _start(isolation, IDLE_SDK)
-    )
+    bare, inside, with_sdk = alternate(4 * rounds, lambda: _start(Level()), lambda: _start(isolation), lambda: _start(isolation, IDLE_SDK))
     run, walled, plain, stopped, plain_billed, billed = alternate(
         rounds,
         step("run"),
@@ -109,7 +113,7 @@ def fixed_cost(rounds: int, folder: Path) -> list[Figure]:
     return [Figure("strict match of one step", "ms", values, floors, "ratio", FIXED_COST)]
 
 
-def _bare(programs: Sequence[Bot], isolation: Isolation) -> float:
+def _bare(programs: Sequence[Bot], isolation: Level) -> float:
     """Return the milliseconds from the start of these programs in bare sandboxes, all at once, to their ``ready`` messages.
 
     The sandboxes have no supervisor and no control groups. They are prepared before the time begins, and end after it.
@@ -126,10 +130,10 @@ def _bare(programs: Sequence[Bot], isolation: Isolation) -> float:
 class _BareBot:
     """A program in a sandbox without a supervisor and without control groups."""
 
-    def __init__(self, bot: Bot, isolation: Isolation) -> None:
+    def __init__(self, bot: Bot, isolation: Level) -> None:
         self._folders: list[str] = []
-        bare = isolation._replace(level=ISOLATED)
-        self._sandbox = bare.process(bot_plan(bot), announce=lambda cleaning: self._folders.extend(cleaning.trees))
+        copies = Copies(lambda cleaning: self._folders.extend(cleaning.trees))
+        self._sandbox = sandbox(isolation._replace(name=ISOLATED), bot_plan(bot), None, copies)
         self._stdin, self._question = os.pipe()
         self._answer, self._stdout = os.pipe()
         self._theirs = self._sandbox.start.descriptors((self._stdin, self._stdout, os.dup(2)), os.open(os.devnull, os.O_RDWR))

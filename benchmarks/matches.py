@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import tempfile
@@ -16,7 +17,8 @@ from referee import games
 from referee.games.evasion.board.walls import HORIZONTAL, Wall, Walls
 from referee.games.evasion.game import Evasion
 from referee.games.evasion.state import Settings, State
-from referee.isolation.level import Isolation
+from referee.isolation.launcher import BotLauncher
+from referee.isolation.level import Level
 from referee.isolation.bot import Bot
 from referee.match.options import MatchOptions, FAIR, TimeControl, RunOptions
 from referee.replay.events import Listener, MatchBegun, StepTaken
@@ -97,7 +99,7 @@ class Stopwatch(Listener):
 
 
 def step_of_match(
-    source: str, steps: int, game: Evasion, path: Path | None, idle: str, isolation: Isolation | None = None, clock: str = FAIR
+    source: str, steps: int, game: Evasion, path: Path | None, idle: str, isolation: Level | None = None, clock: str = FAIR
 ) -> float:
     """Microseconds for a step of a whole match between two programs, from the first question to the last step."""
     settings = game.codec.settings("classic", {"max_steps": steps})
@@ -105,7 +107,8 @@ def step_of_match(
     listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
     options = MatchOptions(time=TimeControl(bank=None, kind=clock), run=RunOptions(idle=idle))
     spec = MatchSpec(game, settings, entrants(source), Start.of(game, settings, 1), options)
-    Match(spec, listeners, isolation=isolation or Isolation()).run()
+    with contextlib.closing(BotLauncher(lambda _: isolation or Level())) as launcher:
+        Match(spec, listeners, launcher).run()
     return stopwatch.seconds / steps * 1e6
 
 

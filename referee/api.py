@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Player = str | os.PathLike[str] | type[Bot]
     Time = TimeControl | Mapping[str, float | str | None]
 
+_UNTIMED = TimeControl(startup=None, move=None, bank=None)
+
 
 #: The public name of the result of a match.
 Result = MatchResult
@@ -119,7 +121,10 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> Result:
         if is_human(str(each)):
             raise PlayerError("A person plays on a page, which the command line serves: referee play human runner")
         lineup[seat] = request.bot(str(each), seat)
-    return Match(request.spec(lineup, request.reserve(map(label, players.values()), tuple(lineup)))).run()
+    replay = request.reserve(map(label, players.values()), tuple(lineup))
+    # A class can't be interrupted, so its time is nobody's business.
+    times = {seat: _UNTIMED for seat, each in players.items() if inspect.isclass(each)}
+    return Match(request.spec(lineup, replay, times)).run()
 
 
 def _check_player(seat: Seat, player: object) -> None:
@@ -142,10 +147,10 @@ def _check_player(seat: Seat, player: object) -> None:
 
 
 def _class_player(seat: Seat, bot: type[Bot]) -> Function:
-    from sdk.testing import NO_LIMITS, class_player
+    from sdk.testing import class_player
 
     try:
-        return class_player(seat, bot)._replace(time=NO_LIMITS)
+        return class_player(seat, bot)
     except TypeError as error:
         raise PlayerError(f"{error}.") from None
 

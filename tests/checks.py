@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from referee import games
 from referee.author.check.run import CheckRequest, Report, run
 from referee.author.check.table import CHECKS, NAMES
-from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE, Limits
 from referee.match.options import TimeControl
 
@@ -31,7 +30,8 @@ def check(
         game,
         game.codec.settings(None, {}),
         (seats,) if isinstance(seats, str) else seats,
-        lambda _: Isolation(level, limits or Limits()),
+        level,
+        limits or Limits(),
         time or TimeControl(),
         tuple(check for check in CHECKS if check.name in names),
     )

@@ -60,7 +60,7 @@ _IMPORTED = (
     "referee.grading.grading",
     "referee.grading.outputs",
     "referee.handins.collect",
-    "referee.isolation.choose",
+    "referee.isolation.launcher",
     "referee.tournament.comparison",
     "referee.tournament.local",
     "referee.tournament.many",
@@ -257,9 +257,9 @@ def _become(request: _Request) -> None:
     import referee
 
     if os.environ.get(SAME_USER):
-        from referee.isolation import own_user
+        from referee.isolation import users
 
-        own_user.is_needed = lambda: False
+        users.are_needed = lambda: False
     sys.argv = [str(Path(referee.__file__).with_name("__main__.py")), *request.arguments]
     sys.path[0] = request.cwd
 
@@ -304,7 +304,7 @@ def _start_worker(
     module: str, *arguments: str, pass_fds: Sequence[int] = (), stdin: int = subprocess.DEVNULL, stdout: int | None = None
 ) -> _Worker | subprocess.Popen[bytes]:
     """Do what ``start_module`` does for a worker or the server of a match's pages, but fork this process, which has imported everything."""
-    from referee.isolation import building, scripts
+    from referee.isolation import launcher, scripts
 
     if os.environ.get(MARK) or threading.active_count() > 1 or not hasattr(os, "pidfd_open") or stdout == subprocess.PIPE:
         return start_module(module, *arguments, pass_fds=pass_fds, stdin=stdin, stdout=stdout)
@@ -316,7 +316,7 @@ def _start_worker(
         os.close(inside)
         return _Worker(pid, feed)
     # What the command tells its user, a worker doesn't.
-    building._listeners.clear()
+    launcher._listeners.clear()
     scripts._listeners.clear()
     status = 1
     try:

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import SAME_USER, Commands
-from new_match import Options, match_between
+from new_match import LevelLauncher, Options, match_between
 from sandboxes import HOSTILE, PATIENT, UNHURRIED, Planted, missing, need
 from serving import Client, Server
 
 from referee import games
 from referee.isolation import cgroups
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, Limits
 from referee.players.names import resolve
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
 
     from referee.grading.values import Grades
-    from referee.isolation.launcher import Launcher
     from referee.match.options import TimeControl
     from referee.replay.events import Listener, MatchResult
 
@@ -136,7 +135,7 @@ def play_match(
     seed: int | None = 1,
     replay: Path | None = None,
     listeners: list[Listener] | None = None,
-    launcher: Launcher | None = None,
+    launcher: LevelLauncher | None = None,
     **settings: Any,
 ) -> MatchResult:
     """Play a match of real programs; without options the clock is patient. ``times`` gives some seats a clock of their own."""
@@ -166,9 +165,9 @@ def _temporary_folder_of_inner_tests(tmp_path_factory: pytest.TempPathFactory) -
 @pytest.fixture
 def same_user(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bots run as the referee's own user, as those of an ordinary user do: root's could touch no process of the referee."""
-    from referee.isolation import own_user
+    from referee.isolation import users
 
-    monkeypatch.setattr(own_user, "is_needed", lambda: False)
+    monkeypatch.setattr(users, "are_needed", lambda: False)
     monkeypatch.setenv(SAME_USER, "1")
     monkeypatch.syspath_prepend(str(Path(__file__).with_name("same_user")))
 
@@ -212,22 +211,22 @@ def python(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(params=[ISOLATED_CGROUP, pytest.param(ISOLATED, marks=[pytest.mark.slow, pytest.mark.again])])
-def isolation(request: pytest.FixtureRequest) -> Isolation:
+def isolation(request: pytest.FixtureRequest) -> Level:
     """A sandbox of each level."""
     need(not missing(), missing())
     trees = cgroups.find()
     if request.param == ISOLATED_CGROUP:
         need(trees.has_caps and trees.has_freezer and trees.has_accounts, f"control groups: {trees.why}", of_kernel=True)
-        return Isolation(ISOLATED_CGROUP, Limits(), trees, is_strict=True)
-    return Isolation(ISOLATED, Limits())
+        return Level(ISOLATED_CGROUP, Limits(), trees, is_strict=True)
+    return Level(ISOLATED, Limits())
 
 
 @pytest.fixture
-def best() -> Isolation:
+def best() -> Level:
     """The best sandbox that there is."""
     need(not missing(), missing())
     trees = cgroups.find()
-    return Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, Limits(), trees)
+    return Level(ISOLATED_CGROUP if trees.has_caps else ISOLATED, Limits(), trees)
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import psutil
 import pytest
 from commands import MARK
-from new_match import Options, match_between
+from new_match import LevelLauncher, Options, match_between
 
 import referee
 from referee import games
@@ -29,8 +29,7 @@ from referee.players.names import resolve
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.isolation.launcher import Launcher
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
     from referee.replay.events import Listener, MatchResult
 
 HOSTILE = Path(__file__).parent / "hostile_bots"
@@ -129,7 +128,7 @@ def folder_of(source: Path, planted: Planted, python: str = "") -> Path:
 def intrude(
     source: Path,
     planted: Planted,
-    isolation: Isolation,
+    isolation: Level,
     *,
     options: Options | None = None,
     time: TimeControl | None = None,
@@ -137,7 +136,7 @@ def intrude(
     python: str = "",
     listeners: list[Listener] | None = None,
     steps: int = 30,
-    launcher: Launcher | None = None,
+    launcher: LevelLauncher | None = None,
 ) -> Played:
     """Play a match of a quiet hunter against an intruder; ``time`` is the intruder's own time control."""
     folder = folder_of(source, planted, python)

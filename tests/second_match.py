@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from referee.errors import MatchVoid
-from referee.isolation.launcher import Launcher
+from referee.isolation.launcher import open_launcher
 from referee.isolation.limits import Limits
 from referee.match.match import Match
 from referee.match.request import MatchRequest
@@ -19,22 +19,19 @@ from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
+    from referee.isolation.process import Launcher
 
 
 def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps: int) -> None:
     """Play; the replays of the short matches go into a folder of their own."""
-    from referee.isolation.choose import choose
-
     specs = {seat: resolve(bot, seat, "evasion") for seat in ("hunter", "prey")}
-    isolation = choose(level, Limits(), [*specs.values()])
-    launcher = Launcher()
+    launcher = open_launcher(level, Limits(), [*specs.values()])
     first = os.path.join(folder, "first", "")
     os.mkdir(first)
     try:
         for _ in range(short_matches):
-            _play(specs, isolation, launcher, idle, 2, first)
-        _play(specs, isolation, launcher, idle, steps, os.path.join(folder, ""))
+            _play(specs, launcher, idle, 2, first)
+        _play(specs, launcher, idle, steps, os.path.join(folder, ""))
     except MatchVoid as error:
         print(error, file=sys.stderr)
         sys.exit(4)
@@ -42,11 +39,11 @@ def main(bot: str, folder: str, level: str, idle: str, short_matches: int, steps
         launcher.close()
 
 
-def _play(bots: dict[str, Bot], isolation: Isolation, launcher: Launcher, idle: str, steps: int, out: str) -> None:
+def _play(bots: dict[str, Bot], launcher: Launcher, idle: str, steps: int, out: str) -> None:
     time = {"startup": None, "move": None, "bank": None}
     run = {"cores": 0, "idle": idle, "max_lateness": 3600.0}
     request = MatchRequest(time=time, run=run, settings={"max_steps": steps}, out=out)
-    Match(request.spec(bots, request.reserve(["bot" for _ in bots], tuple(bots))), isolation=isolation, launcher=launcher).run()
+    Match(request.spec(bots, request.reserve(["bot" for _ in bots], tuple(bots))), launcher=launcher).run()
 
 
 def _terminate(number: int, _: object) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from conftest import UNHURRIED, play_match
 
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import Limits
 from referee.replay.reader import verify
 
@@ -57,7 +57,7 @@ def test_what_a_bot_says_has_a_budget_and_it_is_told_once(talker: Path, tmp_path
 
     replay = tmp_path / "match.replay.jsonl.gz"
     limits = Limits(remarks_bytes=100_000)
-    options = UNHURRIED._replace(isolation=Isolation(limits=limits))
+    options = UNHURRIED._replace(isolation=Level(limits=limits))
     result = play_match(str(talker), "still", options=options, replay=replay, listeners=[Recorder()], max_steps=300)
     assert not result.faults
     told = [event.turn for event in seen if any(answer.remark is not None for answer in event.answers.values())]

@@ -19,7 +19,7 @@ from sandboxes import is_marked
 
 from referee import games
 from referee.errors import SUPERVISOR, MatchVoid
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import Limits
 from referee.players.names import resolve
 from referee.players.player import Function, Player
@@ -183,7 +183,7 @@ def test_what_is_odd_but_does_no_harm_is_played(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("level", ["none", "limits"])
 def test_a_killed_supervisor_makes_the_match_void_and_both_bots_are_named(level: str, tmp_path: Path) -> None:
-    options = UNHURRIED._replace(isolation=Isolation(level, Limits()))
+    options = UNHURRIED._replace(isolation=Level(level, Limits()))
     with pytest.raises(MatchVoid, match=r"killed.*the hunter \(straight\) and the prey \(.*kills_the_supervisor.py\)") as void:
         run("kills_the_supervisor", tmp_path, options)
     assert (void.value.reason, void.value.seats) == (SUPERVISOR, ("hunter", "prey"))
@@ -317,7 +317,7 @@ def test_who_burns_processors_makes_nobody_late_to_start(level: str, tmp_path: P
     slow = tmp_path / "slow.py"
     slow.write_text(SLOW_START)
     patient = PATIENT.replace(kind="wall")
-    options = UNHURRIED._replace(time=patient, isolation=Isolation(level, Limits()))
+    options = UNHURRIED._replace(time=patient, isolation=Level(level, Limits()))
     burns = str(HOSTILE / "burns_while_others_start.py")
     result = play_match(str(slow), burns, options=options, times={"hunter": patient.replace(startup=2.0)}, max_steps=3)
     assert not result.faults

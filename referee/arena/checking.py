@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from referee.arena.season_store import BUILDING, CHECKING
 from referee.arena.store import ACCEPTED, REFUSED
 from referee.errors import UsageError
-from referee.isolation.building import tell_builds
+from referee.isolation.launcher import tell_builds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,9 +10,9 @@ from referee.author.check.check_result import FAILED
 from referee.errors import PlayerError, UsageError
 from referee.handins import collect, copies
 from referee.handins.entry import read as read_entry
-from referee.isolation import contents, known_good
-from referee.isolation.choose import choose
+from referee.isolation import contents
 from referee.isolation.file_names import for_author
+from referee.isolation.launcher import open_launcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from referee.arena.config import ArenaConfig
     from referee.games.game import Json, Seat
-    from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
     from referee.tournament.values import Team
 
     #: Called before each check with the seat, the name of the check, and the number of checks done and to do.
@@ -80,17 +78,15 @@ def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) ->
 
 def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambda *_: None) -> CheckVerdict:
     """Check a version at all seats that it has to play. MatchVoid if known good bots fail on this machine as well as a version that is refused."""
-
-    def isolate(bot: Bot) -> Isolation:
-        return choose(config.league.options.isolation, config.league.options.limits, [bot])
-
+    options = config.league.options
     programs: dict[str, list[Seat]] = {}
     # Where there can be any number of players, all seats are alike.
     for seat in config.seats[:1] if config.game.info.players_option else config.seats:
         programs.setdefault(snapshot.players[seat], []).append(seat)
     reports = []
     for path, seats in programs.items():
-        request = run.CheckRequest(str(snapshot.folder / path), config.game, config.settings, seats, isolate, config.league.options.time)
+        program = str(snapshot.folder / path)
+        request = run.CheckRequest(program, config.game, config.settings, seats, options.isolation, options.limits, options.time)
         reports.append(run.run(request, lambda seat, check, done, total: on_progress(seat, check.name, done, total)))
     failed = [result for report in reports for result in report.results if result.finding.status == FAILED]
     report = {
@@ -100,7 +96,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
     }
     reason = _reason(reports, failed)
     if reason:
-        known_good.check_level(choose(config.league.options.isolation, config.league.options.limits))
+        open_launcher(options.isolation, options.limits).clear_machine()
     return CheckVerdict(*_without(snapshot.folder, (reason, report)))
 
 

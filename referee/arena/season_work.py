@@ -22,8 +22,7 @@ from referee.arena.checking import Checker
 from referee.arena.engine import ArenaEngine
 from referee.arena.store import PAUSED, PLAYING
 from referee.errors import MatchVoid, RefereeError, UsageError
-from referee.isolation import known_good
-from referee.isolation.choose import choose
+from referee.isolation.launcher import open_launcher
 from referee.league.engine import MachineFailed
 from referee.support.escape import message
 from referee.support.processes import give_way, start_module
@@ -157,7 +156,7 @@ def _pause(opened: OpenArena, workers: Workers, why: str) -> None:
         time.sleep(_LONG_PAUSE)
         with contextlib.suppress(MatchVoid, UsageError):
             workers.check_machine(options)
-            known_good.check_level(choose(options.isolation, options.limits))
+            open_launcher(options.isolation, options.limits).clear_machine()
             fails = False
     opened.store.set_fact(PAUSED, "")
     say("note: Known good bots play here, so play goes on.")

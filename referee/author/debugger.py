@@ -9,6 +9,7 @@ import inspect
 import json
 import os
 import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,8 +17,8 @@ from referee.author.repeat import Repeat, program_of
 from referee.errors import UsageError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.isolation.bot import Bot
-from referee.isolation.choose import choose
 from referee.isolation.file_names import published
+from referee.isolation.launcher import open_launcher
 from referee.isolation.log import Log
 from referee.match.options import checked_isolation, limits_of
 from referee.players.recorded_bots import SAME
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from referee.author.repeat import RepeatedAnswer
     from referee.games.game import Json, Seat
-    from referee.isolation.level import Isolation
+    from referee.isolation.process import Launcher
     from referee.players.player import Player
     from referee.replay.questions import ComparedAnswer, RecordedSeat, RepeatQuestion
     from sdk.bot import Bot as BotClass
@@ -70,13 +71,13 @@ def ask(
     recorded = recorded_seat(Path(replay), seat)
     errors: list[Exception | SystemExit] = []
     limits = limits_of(recorded.replay.head)
+    subject: Player
     if inspect.isclass(player):
-        level = choose(isolation, limits)
-        result = debug(recorded, turn_of(recorded, turn), class_player(seat, player, errors), level)
+        subject = class_player(seat, player, errors)
     else:
         subject = published(program_of(os.fspath(player), recorded), str(Path.cwd()))
-        level = choose(isolation, limits, [subject])
-        result = debug(recorded, turn_of(recorded, turn), subject, level)
+    with closing(open_launcher(isolation, limits, [subject] if isinstance(subject, Bot) else [])) as launcher:
+        result = debug(recorded, turn_of(recorded, turn), subject, launcher)
     if errors:
         raise errors[0]
     before, answer = result.question.answer, result.answer
@@ -156,7 +157,7 @@ class DebugResult(NamedTuple):
 
 
 def debug(
-    recorded: RecordedSeat, turn: int, player: Player, isolation: Isolation, on_stderr: Callable[[str], None] = lambda _: None
+    recorded: RecordedSeat, turn: int, player: Player, launcher: Launcher, on_stderr: Callable[[str], None] = lambda _: None
 ) -> DebugResult:
     """Start a bot and ask it all questions up to a turn in which it was asked. ``on_stderr`` gets its stderr, line by line.
 
@@ -169,7 +170,7 @@ def debug(
     line = start_line(recorded.game, recorded.settings, head, recorded.seat)
     earlier: list[tuple[int, RepeatedAnswer]] = []
     latest: RepeatedAnswer | None = None
-    with Repeat(recorded, player, isolation, None, Log(None, isolation.limits.stderr_bytes, stderr)) as repeat:
+    with Repeat(recorded, player, launcher, None, Log(None, launcher.level.limits.stderr_bytes, stderr)) as repeat:
         failure = repeat.greet(line, None)
         is_ready, failed = failure is None, None
         for question in recorded.questions():
@@ -265,7 +266,7 @@ def _judge(result: DebugResult, answer: ComparedAnswer) -> Judgment:
     return Judgment((*passed, *(notice.text for notice in notices if notice.seat == seat)), after)
 
 
-def report(file: Path, bot: str, level: Isolation, result: DebugResult, test: tuple[Path, Path] | None) -> dict[str, Json]:
+def report(file: Path, bot: str, isolation: str, result: DebugResult, test: tuple[Path, Path] | None) -> dict[str, Json]:
     """Return what ``--json`` prints. ``test`` is the written test and the replay beside it."""
     question, game = result.question, result.recorded.game
 
@@ -280,7 +281,7 @@ def report(file: Path, bot: str, level: Isolation, result: DebugResult, test: tu
         "bot": bot,
         "seat": question.seat,
         "turn": question.turn,
-        "isolation": level.level,
+        "isolation": isolation,
         "position": json.loads(game.codec.view_text(question.state, None)),
         "notices": [dict(notice) for notice in question.notices],
         "recorded": answer_json(question.answer),

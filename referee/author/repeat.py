@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
+    from referee.isolation.process import Launcher
     from referee.players.player import Player
     from referee.replay.answers import JudgedAnswer
     from referee.replay.questions import RecordedSeat, RepeatQuestion
@@ -44,17 +44,17 @@ class Repeat:
     ``patience`` is its limit for each answer, in seconds, None for no limit. ReplayError if the replay has no valid clock.
     """
 
-    def __init__(self, seat: RecordedSeat, player: Player, isolation: Isolation, patience: float | None, log: Log | None = None) -> None:
+    def __init__(self, seat: RecordedSeat, player: Player, launcher: Launcher, patience: float | None, log: Log | None = None) -> None:
         if seat.clock is None:
             raise ReplayError(NO_CLOCK)
         self._control = TimeControl(**seat.clock.to_json())
         self._seat = seat
         self._wait = LongWait(patience, "that it has here")
-        self._log = log or Log(None, isolation.limits.stderr_bytes)
+        self._log = log or Log(None, launcher.level.limits.stderr_bytes)
         host = host_of(player, seat.seat)
         hosts = {} if host is None else {seat.seat: host}
         excuses = seat.replay.head.get("on_malformed") == "pass"
-        self._exchange = Exchange({seat.seat: player}, isolation, {seat.seat: self._log}, drops_early=excuses)
+        self._exchange = Exchange({seat.seat: player}, {seat.seat: self._log}, launcher, drops_early=excuses)
         self._clocks = {seat.seat: Clock(self._control, wait=self._wait)}
         self._asker = Asker(seat.game, self._clocks, hosts, self._exchange, excuses=excuses, remarks_bytes=_UNLIMITED)
 

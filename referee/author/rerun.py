@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from referee.author.repeat import RepeatedAnswer
     from referee.games.game import Json, Seat
     from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
+    from referee.isolation.process import Launcher
     from referee.replay.answers import Remark
     from referee.replay.questions import ComparedAnswer, RecordedSeat, RepeatQuestion
 
@@ -108,7 +108,7 @@ class Rerun(NamedTuple):
 def rerun(
     recorded: RecordedSeat,
     bot: Bot,
-    isolation: Isolation,
+    launcher: Launcher,
     *,
     patience: float | None = None,
     most: int = 5,
@@ -124,7 +124,7 @@ def rerun(
     host = host_of(bot, seat)
     patience = _patience(recorded.clock.move) if patience is None else patience
     comparison = _Tally(recorded, most)
-    with Repeat(recorded, bot, isolation, patience) as repeat:
+    with Repeat(recorded, bot, launcher, patience) as repeat:
         failure = repeat.greet(line, _patience(recorded.clock.startup))
         if failure is not None or recorded.not_ready is not None:
             comparison.add(None, recorded.not_ready, failure)

@@ -68,7 +68,7 @@ def check(
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
     checked_isolation(isolation, "--isolation")
     from referee.author.check.run import run
-    from referee.isolation.building import tell_builds
+    from referee.isolation.launcher import tell_builds
 
     if not quiet:
         tell_builds(announce_build)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +18,8 @@ from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
     from referee.isolation.limits import Limits
+    from referee.isolation.process import Launcher
     from referee.replay.questions import RecordedSeat
 
 _BOT_HELP = "The program: a player as in referee play.  (default: the one that the replay names, if it has the recorded hash)"
@@ -62,15 +63,15 @@ def rerun(
     limits = limits_of(recorded.replay.head)
     if higher := limits.above(Limits()):
         say(f"note: The limits are those of the match, which are higher than the ordinary ones: {', '.join(higher)}.")
-    level = _level(isolation, limits, subject)
     say_seldom = seldom()
 
     def progress(done: int, total: int) -> None:
         say_seldom(f"asked {done:,} of {counted(total, 'question')}")
 
-    result = ask_again(recorded, subject, level, patience=patience, most=most, on_progress=progress)
+    with _opened(isolation, limits, subject) as launcher:
+        result = ask_again(recorded, subject, launcher, patience=patience, most=most, on_progress=progress)
     if as_json:
-        put_json({"file": str(file), "bot": bot, "isolation": level.level, **result.to_json(), "text": result.verdict})
+        put_json({"file": str(file), "bot": bot, "isolation": launcher.level.name, **result.to_json(), "text": result.verdict})
     else:
         put(*result.lines())
     if not result.ok:
@@ -105,8 +106,8 @@ def debug(
     from referee.author import debugger
     from referee.author.pinned_test import check_free, write
     from referee.author.repeat import program_of
-    from referee.isolation.building import tell_builds
     from referee.isolation.file_names import published
+    from referee.isolation.launcher import tell_builds
 
     isolation = isolation or ("auto" if bot is None else "none")
     checked_isolation(isolation, "--isolation")
@@ -116,15 +117,15 @@ def debug(
     subject = program_of(bot, recorded)
     tell_builds(announce_build)
     turn = debugger.turn_of(recorded, turn)
-    level = _level(isolation, limits_of(recorded.replay.head), subject)
-    result = debugger.debug(recorded, turn, published(subject, str(Path.cwd())), level, say)
+    with _opened(isolation, limits_of(recorded.replay.head), subject) as launcher:
+        result = debugger.debug(recorded, turn, published(subject, str(Path.cwd())), launcher, say)
     test = None
     if as_test is not None and result.was_asked:
         test = as_test, write(as_test, subject, result)
     elif as_test is not None:
         say(f"The test is not written, because the bot was not asked in turn {turn}.")
     if as_json:
-        put_json(debugger.report(file, bot, level, result, test))
+        put_json(debugger.report(file, bot, launcher.level.name, result, test))
     else:
         put(*debugger.debug_lines(file, bot, result, test, columns(80)))
     if not result.is_ready:
@@ -154,11 +155,11 @@ def _recorded(file: Path, bot: str | None, seat: str | None, name: str) -> tuple
     return bot, recorded
 
 
-def _level(isolation_value: str, limits: Limits, bot: Bot) -> Isolation:
-    """Return the level of isolation, and tell its notes."""
-    from referee.isolation.choose import choose
+def _opened(isolation: str, limits: Limits, bot: Bot) -> closing[Launcher]:
+    """Return a launcher for a bot, to be used in a ``with`` statement, and tell the notes on its level of isolation."""
+    from referee.isolation.launcher import open_launcher
 
-    level = choose(isolation_value, limits, [bot])
-    for note in level.notes:
+    launcher = open_launcher(isolation, limits, [bot])
+    for note in launcher.level.notes:
         say(f"note: {note}")
-    return level
+    return closing(launcher)

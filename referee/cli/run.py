@@ -49,21 +49,19 @@ def run_match(
     matches, such as "game 2, ".
     """
     # The loop and the sandbox are a fifth of the start of other commands.
-    from referee.isolation.building import tell_builds
-    from referee.isolation.supervision import start_early
+    from referee.isolation.launcher import tell_builds
     from referee.match.match import Match
 
     quiet = request.quiet
     tell_builds(announce_build if not quiet else lambda _: None)
     people = tuple(seat for seat, name in names.items() if seat not in visitors and is_human(name))
     bots = {seat: request.bot(name, seat) for seat, name in names.items() if seat not in visitors and seat not in people}
-    if bots:
-        start_early()
     _check(show, is_for_people=bool(people), time=request.options.settled().time)
     said = () if request.start is None else request.start.notes
     request = request.started()
     replay = request.reserve(names.values(), tuple(bots))
     players: dict[str, Player] = {**bots, **visitors}
+    times: dict[str, TimeControl] = {}
     with ExitStack() as stack:
         try:
             followers = [*listeners, *([] if quiet else [Live(title)])]
@@ -82,10 +80,11 @@ def run_match(
                 # A person without --human-clock has no limits.
                 clock = request.options.time if show.is_timed else TimeControl(startup=None, move=None, bank=None)
                 about = {"program": HUMAN, "clock": clock.to_json()}
-                players |= {seat: connection._replace(time=clock, about=about) for seat, connection in pages.connections.items()}
+                players |= {seat: connection._replace(about=about) for seat, connection in pages.connections.items()}
+                times = dict.fromkeys(pages.connections, clock)
                 if not people and show.bots_pace is not None:
                     followers.append(SteadyPace(show.bots_pace))
-            result = Match(request.spec({seat: players[seat] for seat in names}, replay), followers).run()
+            result = Match(request.spec({seat: players[seat] for seat in names}, replay, times), followers).run()
         except BaseException:
             stack.close()
             _tell_beginning(replay)

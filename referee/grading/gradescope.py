@@ -20,8 +20,8 @@ from referee.grading.escaping import number
 from referee.grading.marks import public
 from referee.grading.values import AFTER_DUE, ALWAYS, Grades, RubricMark, StudentMarks, TrialMark
 from referee.handins.values import OK, HandIn
-from referee.isolation import probe
-from referee.isolation.choose import choose
+from referee.isolation.diagnosis import missing_parts
+from referee.isolation.launcher import open_launcher
 from referee.isolation.limits import LIMITS_USER, NONE
 from referee.support.escape import escape
 from referee.support.files import write_whole
@@ -236,16 +236,16 @@ def level_here(rubric: Rubric) -> str:
     why = ""
     if rubric.options.isolation in ("strict", "auto"):
         # The programs of the sandbox are looked for first: trying it takes a while on half a core.
-        why = "; ".join(check.seen for check in probe.parts() if not check.ok)
+        why = missing_parts()
         if not why:
             try:
-                choose("strict", rubric.options.limits)
+                open_launcher("strict", rubric.options.limits)
             except UsageError as error:
                 why = str(error)
             else:
                 return "strict"
     try:
-        choose(LIMITS_USER, rubric.options.limits)
+        open_launcher(LIMITS_USER, rubric.options.limits)
     except UsageError as error:
         no_sandbox = f" A sandbox is not possible: {why}" if why else ""
         raise UsageError(f"No isolation that keeps bots from the rubric is possible here. {error}{no_sandbox}") from None

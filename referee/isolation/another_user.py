@@ -16,62 +16,65 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import signal
 import subprocess
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from referee.errors import PlayerError, UsageError
-from referee.isolation import bubblewrap, confinement, runtime, submission, supervisor
-from referee.isolation.limits import LIMITS_USER
+from referee.isolation import bubblewrap, confinement, runtime, submission, supervisor, users
+from referee.isolation.bot_process import BotProcess, Cleaning, ProgramStart, SoftLimits
 from referee.isolation.plan import needs
-from referee.isolation.process import Cleaning, Process, ProgramStart, SoftLimits
+from referee.isolation.users import UserNumber
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from referee.isolation.bot import Bot
-    from referee.isolation.limits import Limits
+    from referee.isolation.level import Level
     from referee.isolation.plan import Plan
-    from referee.isolation.users import UserNumber
 
 #: The path of a bot's files, as a whole part of a word of its command line.
 _HOME = re.compile(rf"(?:(?<=^)|(?<=[=:])){re.escape(bubblewrap.HOME)}(?=$|[/:])")
 _SETPRIV_SECONDS = 60
 #: The first descriptor that a program inherits besides the standard ones.
 _FILTER_FD = 3
-_SHARED_MEMORY = "/dev/shm"
 
 
-class OtherUserProcess(Process):
-    """A bot that runs as a separate user. ``home`` is the copy of its files; ``processes`` is its limit with room for what starts it.
+class UserProcess(BotProcess):
+    """A bot that runs without a sandbox as a user of its own. Its ``folder`` is removed with it; "" for a build, whose files stay.
 
-    ``keeps_files``: it is a build, in a folder of this referee, and its files are there after its end.
+    The supervisor removes files only after the last of its matches. By then another bot may have the user ID.
     """
+
+    def __init__(self, bot: Bot, start: ProgramStart, level: Level, user: UserNumber, folder: str) -> None:
+        super().__init__(bot, start, level.limits, level.name)
+        self._user: UserNumber | None = user
+        self._folder = folder
+
+    @override
+    def close(self) -> None:
+        super().close()
+        if self._user is not None:
+            if self.is_sandbox:
+                # Nothing else separates it from those that it has left behind.
+                users.end_all_of(self._user.number)
+            if self._folder and not supervisor.attempt(os.rmdir, self._folder):
+                supervisor.attempt(supervisor.remove_tree, self._folder)
+            users.clear_shared_memory(self._user.number)
+            self._user.release()
+            self._user = None
+
+
+class OtherUserProcess(UserProcess):
+    """A bot that a user of its own separates from the machine. ``home`` is the copy of its files; ``processes`` its limit with room for what starts it."""
 
     is_sandbox = True
 
-    def __init__(
-        self, bot: Bot, start: ProgramStart, limits: Limits, processes: int, home: str, user: UserNumber, *, keeps_files: bool
-    ) -> None:
-        super().__init__(bot, start, limits, LIMITS_USER)
+    def __init__(self, bot: Bot, start: ProgramStart, level: Level, user: UserNumber, folder: str, home: str, processes: int) -> None:
+        super().__init__(bot, start, level, user, folder)
         self.home = home
-        self._keeps_files = keeps_files
-        self.watch = SoftLimits(limits.memory_bytes, processes)
-        self._user: UserNumber | None = user
-
-    def close(self) -> None:
-        """Make sure that no process, no file and no shared memory of its user is left, and release the user ID.
-
-        The supervisor removes the files only after the last of its matches. By then another bot may have the ID.
-        """
-        super().close()
-        if self._user is not None:
-            end_all_of(self._user.number)
-            if not self._keeps_files:
-                supervisor.attempt(supervisor.remove_tree, os.path.dirname(self.home))
-            clear_shared_memory(self._user.number)
-            self._user.release()
-            self._user = None
+        self.watch = SoftLimits(level.limits.memory_bytes, processes)
 
 
 def refuse_missing(plans: Iterable[Plan]) -> None:
@@ -97,28 +100,23 @@ def refuse_missing(plans: Iterable[Plan]) -> None:
                 f"{begin}: {plan.bot.label:.120} needs {where}, which other users can't read; "
                 "install the referee in a folder that every user can enter, such as /opt/referee."
             )
-    from referee.isolation.users import UserNumber
-
-    user = UserNumber(is_spread=True)
     try:
-        # Containers can withhold the rights that this takes.
-        line = [*_become(user.number), bubblewrap.tool("true") or "true"]
-        done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=_SETPRIV_SECONDS, check=False)
-        if done.returncode != 0:
-            raise UsageError(f"{begin}: {done.stderr.strip() or 'setpriv failed'}.")
+        with users.other_user() as number:
+            # Containers can withhold the rights that this takes.
+            line = [*users.become(number), bubblewrap.tool("true") or "true"]
+            done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=_SETPRIV_SECONDS, check=False)
     except (OSError, subprocess.SubprocessError) as error:
         raise UsageError(f"{begin}: setpriv failed ({error}).") from None
-    finally:
-        user.release()
+    if done.returncode != 0:
+        raise UsageError(f"{begin}: {done.stderr.strip() or 'setpriv failed'}.")
 
 
-def process(plan: Plan, limits: Limits, cpu_seconds: int | None, announce: Callable[[Cleaning], None]) -> OtherUserProcess:
-    """Return a bot's own user with a copy of its files, as ``Isolation.process`` does. PlayerError if the files can't be copied."""
+def process(plan: Plan, level: Level, cpu_seconds: int | None, announce: Callable[[Cleaning], None]) -> OtherUserProcess:
+    """Return a bot's own user with a copy of its files, as ``processes.make_process`` does. PlayerError if the files can't be copied."""
     closed = _closed(plan)
     if closed is not None:
         raise PlayerError(f"{plan.bot.label:.120} needs {closed}, which the bot's user can't read.")
-    from referee.isolation.users import UserNumber
-
+    limits = level.limits
     # A build changes its files, which are already a copy.
     top = os.path.dirname(plan.bot.folder) if plan.is_build else submission.new_name()
     home, scratch = f"{top}/bot", f"{top}/tmp"
@@ -149,55 +147,12 @@ def process(plan: Plan, limits: Limits, cpu_seconds: int | None, announce: Calla
         inside = tuple(_HOME.sub(home.replace("\\", r"\\"), word) for word in plan.inside)
         inside, env = bubblewrap.with_java_memory(inside, env, limits.memory_bytes)
         confined = confinement.before(bubblewrap.tool("perl") or "perl", confined_to, _FILTER_FD)
-        argv = (*_become(user.number), *caps, *confined, *plan.before, *inside)
+        argv = (*users.become(user.number), *caps, *confined, *plan.before, *inside)
         fd = confinement.filter_pipe(has_network=bool(plan.script) and not plan.is_build, is_build=plan.is_build)
         start = ProgramStart(argv, env, home, (fd,))
-        made = OtherUserProcess(plan.bot, start, limits, processes, home, user, keeps_files=plan.is_build)
+        made = OtherUserProcess(plan.bot, start, level, user, "" if plan.is_build else top, home, processes)
         undo.pop_all()
         return made
-
-
-def end_all_of(number: int) -> None:
-    """Kill every process of a user ID and wait until none is left, including those that the supervisor doesn't know."""
-    for _ in range(1000):
-        pids = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_of(pid, number)]
-        if not pids:
-            return
-        for pid in pids:
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
-            with contextlib.suppress(OSError):
-                os.waitpid(pid, os.WNOHANG)
-
-
-def clear_shared_memory(number: int) -> None:
-    """Remove what a user left in shared memory: the bot of the next match could read it."""
-    with contextlib.suppress(OSError), os.scandir(_SHARED_MEMORY) as entries:
-        for entry in entries:
-            with contextlib.suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_uid == number:
-                    if entry.is_dir(follow_symlinks=False):
-                        supervisor.remove_tree(entry.path)
-                    else:
-                        os.unlink(entry.path)
-
-
-def is_of(pid: int, number: int) -> bool:
-    """True if a process that can still run belongs to a user ID. Its folder in /proc may belong to root although it doesn't."""
-    try:
-        with open(f"/proc/{pid}/status", "rb") as file:
-            text = file.read()
-    except OSError:
-        return False
-    match = re.search(rb"^State:\s+(\w).*?^Uid:\s+(\d+)", text, re.MULTILINE | re.DOTALL)
-    return match is not None and match[1] not in b"ZX" and int(match[2]) == number
-
-
-def _become(number: int) -> tuple[str, ...]:
-    """Return the command that makes a program one of that user, for good: without groups, capabilities or a way to gain them."""
-    setpriv = bubblewrap.tool("setpriv") or "setpriv"
-    user = ("--reuid", str(number), "--regid", str(number), "--clear-groups")
-    return (setpriv, *user, "--inh-caps=-all", "--ambient-caps=-all", "--bounding-set=-all", "--no-new-privs", "--")
 
 
 def _show(top: str, group: int) -> None:

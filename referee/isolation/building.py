@@ -27,11 +27,10 @@ from referee.isolation.bubblewrap import HOME, SOURCE
 from referee.isolation.build_folders import BuildFolders, identity
 from referee.isolation.build_output import BuildOutput
 from referee.isolation.file_names import file_names
-from referee.isolation.launcher import Launcher
-from referee.isolation.level import Isolation
 from referee.isolation.limits import NONE
 from referee.isolation.log import Log
 from referee.isolation.plan import BUILDER, build_plan
+from referee.isolation.plan_launcher import PlanLauncher
 from referee.isolation.submission import Piece
 from referee.replay.faults import exceeded
 from referee.support.escape import escape
@@ -42,9 +41,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from referee.isolation.bot import Bot
+    from referee.isolation.bot_process import BotProcess
     from referee.isolation.copies import Check
+    from referee.isolation.level import Level
     from referee.isolation.plan import Plan
-    from referee.isolation.process import Process
 
 #: The version of what a build gets and gives; another one makes the entries of the cache useless.
 _VERSION = 1
@@ -84,12 +84,6 @@ _built: dict[tuple[object, ...], _Built] = {}
 _refused: dict[tuple[str, int], str] = {}
 #: All that were made, also those of older sources, from which bots may still run.
 _all_folders: list[BuildFolders] = []
-_listeners: list[Callable[[Bot], None]] = []
-
-
-def tell_builds(listener: Callable[[Bot], None]) -> None:
-    """Call a function with each bot that this process is about to build, so that a person knows why it takes time."""
-    _listeners.append(listener)
 
 
 def forget() -> None:
@@ -100,10 +94,12 @@ def forget() -> None:
     _refused.clear()
 
 
-def all_built(bots: Mapping[str, Bot], isolation: Isolation | None = None, check: Check | None = None) -> dict[str, Bot]:
+def all_built(
+    bots: Mapping[str, Bot], level: Level, check: Check | None = None, on_build: Callable[[Bot], None] = lambda _: None
+) -> dict[str, Bot]:
     """Return the bots of a match by seat, each built if it needs to be.
 
-    ``check`` examines each copy of sources, as in ``Copies``. StartError with the seat if a build fails, PlayerError for files that can't be
+    ``check`` examines each copy of sources, as in ``Copies``; ``on_build`` is called before each build. StartError with the seat if a build fails, PlayerError for files that can't be
     copied, MatchVoid if the referee's own part fails.
     """
     built = {}
@@ -111,7 +107,7 @@ def all_built(bots: Mapping[str, Bot], isolation: Isolation | None = None, check
         if bot.build:
             try:
                 with of_seat(seat):
-                    built[seat] = _as_built(bot, isolation or Isolation(), check)
+                    built[seat] = _as_built(bot, level, check, on_build)
             except _Refused as refusal:
                 text = f"{who(seat, bot.label)} can't be built: {refusal}"
                 raise StartError(text, seat, is_doubtful=refusal.is_doubtful) from None
@@ -123,16 +119,16 @@ def all_built(bots: Mapping[str, Bot], isolation: Isolation | None = None, check
     return built
 
 
-def _as_built(bot: Bot, isolation: Isolation, check: Check | None) -> Bot:
+def _as_built(bot: Bot, level: Level, check: Check | None, on_build: Callable[[Bot], None]) -> Bot:
     """Return a bot whose files are a built copy."""
     with _lock:
-        memo = (bot.files, bot.build, isolation.level, os.getpid())
+        memo = (bot.files, bot.build, level.name, os.getpid())
         traits = contents.traits(bot.folder)
         memo_entry = _built.pop(memo, None)
         if memo_entry is None or traits is None or memo_entry.traits != traits or not memo_entry.folders.exists():
-            if memo_entry is not None and isolation.copies_files:
+            if memo_entry is not None and level.copies_files:
                 memo_entry.folders.remove()
-            memo_entry = _Built(_make(bot, isolation, check), traits)
+            memo_entry = _Built(_make(bot, level, check, on_build), traits)
         # The one used last is at the end.
         _built[memo] = memo_entry
         if len(_built) > _MOST_BUILT:
@@ -151,7 +147,7 @@ def _below(folder: str, old: str, word: str) -> str:
     return folder + word.removeprefix(old) if word.startswith(f"{old}/") else word
 
 
-def _make(bot: Bot, isolation: Isolation, check: Check | None) -> BuildFolders:
+def _make(bot: Bot, level: Level, check: Check | None, on_build: Callable[[Bot], None]) -> BuildFolders:
     """Return new folders with the built program: from the cache, or by the build."""
     place = BuildFolders()
     _all_folders.append(place)
@@ -160,53 +156,52 @@ def _make(bot: Bot, isolation: Isolation, check: Check | None) -> BuildFolders:
         if check is not None:
             check(bot, place.source)
         scripts.repair(place.source, bot.build, bot.argv)
-        key = _key(bot, place.source, isolation)
+        key = _key(bot, place.source, level)
         if not build_cache.recall(key, bot.label, place.built):
             # A build that can't succeed isn't tried again for each match of a league.
-            failure = (key, isolation.limits.build_seconds)
+            failure = (key, level.limits.build_seconds)
             if failure in _refused:
                 raise _Refused(_refused[failure])
+            on_build(bot)
             try:
-                _build(bot, isolation, place)
+                _build(bot, level, place)
             except _Refused as refusal:
                 if not refusal.is_doubtful:
                     _refused[failure] = str(refusal)
                 raise
             build_cache.keep(key, bot.label, place.built)
-        place.clear(is_for_others=isolation.starts_as_users and not isolation.copies_files)
+        place.clear(is_for_others=level.starts_as_users and not level.copies_files)
     except BaseException:
         place.remove()
         raise
     return place
 
 
-def _key(bot: Bot, source: str, isolation: Isolation) -> str:
+def _key(bot: Bot, source: str, level: Level) -> str:
     """Return the name of a build's result: a hash of everything that it depends on."""
     words = build_plan(bot).inside
-    parts = [str(_VERSION), contents.digest(source, bot.label), isolation.level, *words, "", *identity(words[0])]
+    parts = [str(_VERSION), contents.digest(source, bot.label), level.name, *words, "", *identity(words[0])]
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _build(bot: Bot, isolation: Isolation, place: BuildFolders) -> None:
+def _build(bot: Bot, level: Level, place: BuildFolders) -> None:
     """Run the build and copy what it built. _Refused if it fails."""
-    for listener in _listeners:
-        listener(bot)
-    limits = isolation.limits.for_build()
+    limits = level.limits.for_build()
     build = build_plan(bot)
-    run = _Run(bot, isolation._replace(limits=limits), limits.build_seconds)
-    if isolation.has_sandbox:
+    run = _Run(bot, level._replace(limits=limits), limits.build_seconds)
+    if level.has_sandbox:
         build = build._replace(script=(BUILDER, "send", SOURCE))
         folder = bot.folder
         run.output_files = BuildOutput(place.made, bot.label)
     else:
-        place.make_scratch(bot.label, is_for_others=isolation.starts_as_users)
+        place.make_scratch(bot.label, is_for_others=level.starts_as_users)
         run.place = place
         argv = tuple(_below(place.home, bot.folder, word) for word in build.argv)
         build = build._replace(argv=argv, env={**build.env, "TMPDIR": place.temporary})
         folder = place.home
     run.to_end(build._replace(bot=bot._replace(folder=folder, files=(Piece(place.source, ""),), origin=bot.folder)))
     try:
-        place.finish(place.made if isolation.has_sandbox else place.home, bot.label)
+        place.finish(place.made if level.has_sandbox else place.home, bot.label)
     except PlayerError as error:
         raise _Refused(f"{run.command} left what can't be used. {error}") from None
 
@@ -227,11 +222,11 @@ class _BuildLog(Log):
 class _Run:
     """One run of a build. ``build_output`` takes the files that a sandbox sends; ``place`` is measured where there is none."""
 
-    def __init__(self, bot: Bot, isolation: Isolation, seconds: int) -> None:
+    def __init__(self, bot: Bot, level: Level, seconds: int) -> None:
         self.command = f"'{' '.join([Path(bot.build[0]).name, *bot.build[1:]])}'"
         self.output_files: BuildOutput | None = None
         self.place: BuildFolders | None = None
-        self._isolation = isolation
+        self._level = level
         self._seconds = seconds
         self._log = _BuildLog()
         self._refusal: str | None = None
@@ -240,10 +235,9 @@ class _Run:
 
     def to_end(self, build: Plan) -> None:
         """Run it until its first process has ended, then end the others. _Refused if it has not succeeded."""
-        launcher, isolation = Launcher(), self._isolation
+        launcher, level = PlanLauncher(), self._level
         try:
-            plans, levels, logs = {_SEAT: build}, {_SEAT: isolation}, {_SEAT: self._log}
-            process = launcher.launch_plans(plans, levels, logs, isolation.limits.build_cpu_seconds)[_SEAT]
+            process = launcher.launch_plans({_SEAT: build}, level, {_SEAT: self._log}, level.limits.build_cpu_seconds)[_SEAT]
             launcher.wait()
             process.close_stdin()
             self._follow(launcher, process)
@@ -257,7 +251,7 @@ class _Run:
         if refusal is not None:
             raise _Refused(refusal + self._telling(build), is_doubtful=self._is_doubtful)
 
-    def _follow(self, launcher: Launcher, process: Process) -> None:
+    def _follow(self, launcher: PlanLauncher, process: BotProcess) -> None:
         """Read the output until the build ends, is stopped by a limit, or has sent its files."""
         deadline = perf_counter() + self._seconds
         # In a sandbox the files come until the end. Elsewhere a process that the build left may hold its output open.
@@ -279,27 +273,27 @@ class _Run:
         while process.log_stderr():
             pass
 
-    def _excess(self, launcher: Launcher, now: float, deadline: float) -> str | None:
+    def _excess(self, launcher: PlanLauncher, now: float, deadline: float) -> str | None:
         """Return which limit of ours the build has reached, as the rest of a sentence."""
         if now >= deadline:
             return (
                 f"{self.command} did not end within {self._seconds} s, the limit of a build, and was killed with all its processes; "
                 "--limit build_seconds=N, or build_seconds in [limits], sets another limit."
             )
-        if self.place is None or self._isolation.level == NONE:
+        if self.place is None or self._level.name == NONE:
             return None
         # The supervisor and its watchdog count, too. Processes whose parents have ended are among these, but not among those of the build.
-        most = self._isolation.limits.processes
+        most = self._level.limits.processes
         if len(launcher.pids()) > most + 2:
             return f"{self.command} started more processes or threads than its limit of {most}, and was killed."
         if now >= self._next_look:
-            most = self._isolation.limits.scratch_bytes
+            most = self._level.limits.scratch_bytes
             if not self.place.is_within(most):
                 return f"{self.command} wrote more to disk than its limit of {size_text(most)}, or too many files, and was killed."
             self._next_look = perf_counter() + _LOOK_SECONDS
         return None
 
-    def _take_in(self, process: Process) -> None:
+    def _take_in(self, process: BotProcess) -> None:
         """Read the files that the build sends back."""
         data = process.read_stdout()
         if not data or self.output_files is None:
@@ -313,7 +307,7 @@ class _Run:
                 raise CopyUnwritten(f"The disk has no room for a built program: {error.strerror}; make room and try again.") from None
             self._refusal = f"{self.command} left what can't be used: {error.strerror}."
 
-    def _failure(self, launcher: Launcher, process: Process) -> str | None:
+    def _failure(self, launcher: PlanLauncher, process: BotProcess) -> str | None:
         """Return why the build failed, as the rest of a sentence; None if it succeeded. MatchVoid if the referee's part failed."""
         status = process.status
         if process.has_failed:
@@ -325,9 +319,9 @@ class _Run:
         if status == 0:
             is_whole = self.output_files is None or self.output_files.is_whole
             return None if is_whole else f"{self.command} ended before its files were sent back."
-        if self._isolation.level != NONE:
+        if self._level.name != NONE:
             # Also at another machine of a cluster, where nothing is refused before the first match.
-            for low in machine.low_limits("builds", self._isolation.limits, self._isolation.limits.build_cpu_seconds).values():
+            for low in machine.low_limits("builds", self._level.limits, self._level.limits.build_cpu_seconds).values():
                 raise machine.void(f"{self.command} failed, and {low.seen}", machine.LIMIT, ())
         cause = process.cause(status, self._log.last_lines())
         self._is_doubtful = process.may_be_innocent(status, cause) or status == _NOT_PREPARED

@@ -14,7 +14,7 @@ from referee.isolation import bubblewrap
 from referee.support import cache
 
 if TYPE_CHECKING:
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
 
 #: How long a note is valid, in seconds.
 _BELIEVED = 86_400.0
@@ -23,14 +23,14 @@ _BELIEVED = 86_400.0
 class CheckCache:
     """A note that the self-check passed, valid until anything that it depends on changes."""
 
-    def __init__(self, isolation: Isolation, variant: str) -> None:
+    def __init__(self, isolation: Level, variant: str) -> None:
         facts = [
             Path("/proc/sys/kernel/random/boot_id").read_text(),
             os.uname().release,
             *map(_text, SETTINGS),
             str(os.geteuid()),
             variant,
-            isolation.level,
+            isolation.name,
             repr(sorted(isolation.trees.folders.items())),
             *(_stamp(bubblewrap.tool(name) or "") for name in ("bwrap", "prlimit", "setpriv", "perl")),
             _stamp(sys.executable),

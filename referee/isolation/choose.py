@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from referee.errors import UsageError
 from referee.isolation import another_user, cgroups, machine, submission
 from referee.isolation.check_cache import CheckCache
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE
 from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, needs, plans, variant_for
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referee.isolation.probe import SandboxCheck
 
 
-def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Isolation:
+def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Level:
     """Return the level for a value of --isolation ("auto", "strict", "limits", "none") and these bots.
 
     If no sandbox is possible, "strict" raises UsageError with each failed check and its remedy. "strict" always tests the sandbox; "auto"
@@ -28,17 +28,17 @@ def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Isolatio
     """
     machine.refuse_few_files()
     if requested == "none":
-        return Isolation(NONE, limits)
+        return Level(NONE, limits)
     if requested == "limits":
-        return Isolation(LIMITS, limits, notes=("Isolation is limits: the bots can read your files and use the network.",))
+        return Level(LIMITS, limits, notes=("Isolation is limits: the bots can read your files and use the network.",))
     if requested == LIMITS_USER:
         another_user.refuse_missing(plans(bots))
         submission.sweep()
-        return Isolation(LIMITS_USER, limits, notes=("Isolation is limits: each bot is a user of its own without network.",))
+        return Level(LIMITS_USER, limits, notes=("Isolation is limits: each bot is a user of its own without network.",))
     trees = cgroups.find()
     cgroups.sweep(trees)
     submission.sweep()
-    isolation = Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
+    isolation = Level(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
     variants = variants_of(bots)
     if requested == "auto" and all(CheckCache(isolation, variant).is_known() for variant in variants):
         return isolation
@@ -54,7 +54,7 @@ def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Isolatio
     if requested == "strict":
         raise UsageError(refusal(failed))
     note = f"Isolation is limits ({failed[0].seen}): the bots can read your files and use the network; referee doctor says what to do."
-    return Isolation(LIMITS, limits, notes=(note,))
+    return Level(LIMITS, limits, notes=(note,))
 
 
 def variants_of(bots: Sequence[Bot]) -> set[str]:
@@ -62,7 +62,7 @@ def variants_of(bots: Sequence[Bot]) -> set[str]:
     return {variant_for(needs(each)) for each in plans(bots)}
 
 
-def _failures(isolation: Isolation, variants: set[str]) -> list[SandboxCheck]:
+def _failures(isolation: Level, variants: set[str]) -> list[SandboxCheck]:
     """Return the checks that fail twice: a first failure may be due to a busy machine or a kill from outside."""
     from referee.isolation import probe
 
@@ -72,7 +72,7 @@ def _failures(isolation: Isolation, variants: set[str]) -> list[SandboxCheck]:
     return failed() and failed()
 
 
-def forget(isolation: Isolation) -> None:
+def forget(isolation: Level) -> None:
     """Delete the stored results of passed tests, after a sandbox has failed."""
     for variant in VARIANTS:
         CheckCache(isolation, variant).forget()

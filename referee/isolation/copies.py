@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import CopyUnwritten
 from referee.isolation import submission
-from referee.isolation.process import Cleaning
+from referee.isolation.bot_process import Cleaning
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +63,7 @@ class Copies:
     """
 
     def __init__(self, announce: Callable[[Cleaning], None], check: Check | None = None) -> None:
-        self._announce = announce
+        self.announce = announce
         self._check = check
         self._folder = ""
         self._made = 0
@@ -102,7 +102,7 @@ class Copies:
         """Make a folder for one copy, or for the files of one bot, and return its path; whoever asked for it removes it."""
         if not self._folder:
             self._folder = submission.new_name(is_for_others=True)
-            self._announce(Cleaning(trees=(self._folder,)))
+            self.announce(Cleaning(trees=(self._folder,)))
             os.mkdir(self._folder)
             # Bots' users go through it, but can't list it.
             os.chmod(self._folder, 0o711)

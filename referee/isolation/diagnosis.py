@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.isolation import bubblewrap, cgroups, delays, machine, probe
-from referee.isolation.level import Isolation
+from referee.isolation import bubblewrap, cgroups, machine, probe
+from referee.isolation.level import Level
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE, Limits
 from referee.isolation.plan import VARIANT_A, VARIANT_B
 from referee.isolation.probe import SandboxCheck
+from referee.support import delays
 from referee.support.words import program
 
 if TYPE_CHECKING:
@@ -104,6 +105,11 @@ class Diagnosis(NamedTuple):
 _GROUPS = ("control groups: caps", "control groups: freezer", "control groups: time")
 
 
+def missing_parts() -> str:
+    """Return what this machine lacks of the sandbox's programs and libraries, in words; "" if nothing."""
+    return "; ".join(check.seen for check in probe.parts() if not check.ok)
+
+
 def diagnose(cpu_seconds: int | None = None) -> Diagnosis:
     """Run all checks; this takes up to a second. ``cpu_seconds`` is as for ``machine.shortages``. UsageError if the referee itself may open too few files."""
     machine.refuse_few_files()
@@ -113,7 +119,7 @@ def diagnose(cpu_seconds: int | None = None) -> Diagnosis:
     if all(check.ok for check in checks):
         checks += _groups(trees)
         level = ISOLATED_CGROUP if trees.has_caps else ISOLATED
-        isolation = Isolation(level, Limits(), trees)
+        isolation = Level(level, Limits(), trees)
         tried = probe.prove(isolation, (), is_deep=True)
         if any(not check.ok and check.variant == VARIANT_A for check in tried):
             # If variant B passes, it doesn't need the parts that failed.
@@ -123,7 +129,7 @@ def diagnose(cpu_seconds: int | None = None) -> Diagnosis:
                 tried = other
         if level == ISOLATED_CGROUP and not all(check.ok for check in tried):
             # The control groups may be the cause.
-            levels = [ISOLATED] if all(check.ok for check in probe.prove(Isolation(ISOLATED), (), is_deep=True)) else []
+            levels = [ISOLATED] if all(check.ok for check in probe.prove(Level(ISOLATED), (), is_deep=True)) else []
         elif all(check.ok for check in tried):
             levels = [ISOLATED_CGROUP, ISOLATED] if level == ISOLATED_CGROUP else [ISOLATED]
         checks += tried

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from referee.errors import CopyUnwritten, MatchVoid, StartError
 from referee.isolation import good_bot, machine, runtime, submission
 from referee.isolation.bot import Bot
-from referee.isolation.launcher import Launcher
 from referee.isolation.log import Log
 from referee.isolation.plan import Plan, bot_plan
+from referee.isolation.plan_launcher import PlanLauncher
 from referee.isolation.submission import Piece
 from referee.isolation.supervision import START_PATIENCE
 from referee.support.escape import escape
@@ -27,42 +27,40 @@ from referee.support.poll import readable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
 
 _SCRIPT = Path(good_bot.__file__)
 
 
-def check(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_seconds: int | None = None, seats: tuple[str, ...] = ()) -> None:
-    """Raise MatchVoid if ``shortage`` finds something. ``seats`` are those whose bots failed."""
-    lack = shortage(bots, levels, cpu_seconds)
+#: The bots of an ordinary match.
+_TWO = dict.fromkeys(("first", "second"), Bot("a bot", (runtime.OWN_PYTHON,), "/"))
+
+
+def check(bots: Mapping[str, Bot], level: Level, cpu_seconds: int | None = None, seats: tuple[str, ...] = ()) -> None:
+    """Raise MatchVoid if ``shortage`` finds something; without bots, for a match of two. ``seats`` are those whose bots failed."""
+    lack = shortage(bots or _TWO, level, cpu_seconds)
     if lack is not None:
         raise machine.void(f"Known good bots of the referee fail on this machine as well ({lack[1]})", lack[0], seats)
 
 
-def check_level(isolation: Isolation) -> None:
-    """Do the same for a match of two bots at a level of isolation."""
-    bots = dict.fromkeys(("first", "second"), Bot("a bot", (runtime.OWN_PYTHON,), "/"))
-    check(bots, dict.fromkeys(bots, isolation))
-
-
-def shortage(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_seconds: int | None = None) -> tuple[str, str] | None:
+def shortage(bots: Mapping[str, Bot], level: Level, cpu_seconds: int | None = None) -> tuple[str, str] | None:
     """Return the code and a description of what this machine can't give known good bots in place of these bots; None if nothing.
 
-    ``levels`` are the isolation levels by seat, with the limits of each bot. Everything of the match must be ended.
+    The limits of ``level`` are those of the bots. Everything of the match must be ended.
     """
     plans = {seat: bot_plan(bot) for seat, bot in bots.items()}
-    for seat, plan in plans.items():
-        if plan.is_own_file and not levels[seat].has_sandbox and machine.forbids_programs(plan.argv[0]):
+    for plan in plans.values():
+        if plan.is_own_file and not level.has_sandbox and machine.forbids_programs(plan.argv[0]):
             return machine.DISK, f"the disk of {plan.bot.label:.120} is mounted with noexec"
     folder = submission.new_name()
-    launcher = Launcher()
+    launcher = PlanLauncher()
     try:
         path = Path(folder, "bot")
         path.parent.mkdir(0o755)
         path.write_bytes(_SCRIPT.read_bytes())
         path.chmod(0o755)
-        good = {seat: _good_bot(path, levels[seat], is_started_alone=plan.is_own_file) for seat, plan in plans.items()}
-        launcher.launch_plans(good, levels, {seat: Log(None, 0) for seat in good}, cpu_seconds)
+        good = {seat: _good_bot(path, level, is_started_alone=plan.is_own_file) for seat, plan in plans.items()}
+        launcher.launch_plans(good, level, {seat: Log(None, 0) for seat in good}, cpu_seconds)
         launcher.wait()
         lack = _followed(launcher)
         if lack is not None and lack[0] == machine.LIMIT and machine.forbids_programs(folder):
@@ -79,15 +77,15 @@ def shortage(bots: Mapping[str, Bot], levels: Mapping[str, Isolation], cpu_secon
         submission.remove(folder)
 
 
-def _good_bot(path: Path, isolation: Isolation, *, is_started_alone: bool) -> Plan:
+def _good_bot(path: Path, level: Level, *, is_started_alone: bool) -> Plan:
     """Return a known good bot. ``is_started_alone``: the file itself is started, not an interpreter; in a sandbox it always is."""
-    limits = isolation.limits
+    limits = level.limits
     amounts = tuple(map(str, (limits.memory_bytes, limits.processes, limits.open_files, limits.scratch_bytes)))
-    before = () if is_started_alone or isolation.has_sandbox else (runtime.OWN_PYTHON,)
+    before = () if is_started_alone or level.has_sandbox else (runtime.OWN_PYTHON,)
     return bot_plan(Bot("a known good bot", (*before, str(path), *amounts), str(path.parent), (Piece(str(path), "bot"),)))
 
 
-def _followed(launcher: Launcher) -> tuple[str, str] | None:
+def _followed(launcher: PlanLauncher) -> tuple[str, str] | None:
     """Wait until all known good bots hold what they are promised at the same time. Return what one of them could not get, None if nothing."""
     deadline = perf_counter() + START_PATIENCE
     waiting = dict(launcher.processes)

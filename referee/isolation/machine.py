@@ -103,6 +103,14 @@ def shortages(level: str, limits: Limits, bots: int, cpu_seconds: int | None = N
         yield Shortage("memory", seen, _REMEDIES[MEMORY])
 
 
+def matches_in_memory(free: float, limits: Limits) -> float:
+    """Return how many matches have memory at the same time: of the ``free`` bytes of the machine, or what its container has left."""
+    in_container = cgroups.free_memory()
+    free = free if in_container is None else min(free, in_container)
+    # The memory of both bots of a match is set aside.
+    return free // (BOTS_OF_A_MATCH * limits.memory_bytes)
+
+
 def refuse_disk(folder: Path) -> None:
     """Raise UsageError if no program starts in a folder, which need not exist yet, in which those of others are to be kept."""
     here = folder.absolute()

@@ -21,53 +21,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
-from referee.isolation import another_user, bubblewrap, runtime, submission, supervisor
+from referee.isolation import another_user, bubblewrap, runtime, submission
+from referee.isolation.another_user import UserProcess
+from referee.isolation.bot_process import ProgramStart
 from referee.isolation.plan import needs
-from referee.isolation.process import Process, ProgramStart
+from referee.isolation.users import UserNumber
 from referee.support.cache import VARIABLE as CACHE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.isolation.bot import Bot
     from referee.isolation.copies import Copies
-    from referee.isolation.limits import Limits
+    from referee.isolation.level import Level
     from referee.isolation.plan import Plan
-    from referee.isolation.users import UserNumber
 
 
 #: The results of ``find_passage``, by program.
 _passages: dict[object, tuple[tuple[str, ...], tuple[str, ...]]] = {}
 
 
-def is_needed() -> bool:
-    """True if bots of this referee would be root without a user of their own."""
-    return os.geteuid() == 0 and sys.platform.startswith("linux")
-
-
-class OwnUserProcess(Process):
-    """A bot of root that isn't separated from the machine, but is a user of its own. ``folder`` is its home folder, "" for a build."""
-
-    def __init__(self, bot: Bot, start: ProgramStart, limits: Limits, level: str, user: UserNumber, folder: str) -> None:
-        super().__init__(bot, start, limits, level)
-        self._user: UserNumber | None = user
-        self._folder = folder
-
-    def close(self) -> None:
-        """Remove its home folder and what it left in shared memory, and release the user ID; its processes must be gone."""
-        super().close()
-        if self._user is not None:
-            if self._folder and not supervisor.attempt(os.rmdir, self._folder):
-                supervisor.attempt(supervisor.remove_tree, self._folder)
-            another_user.clear_shared_memory(self._user.number)
-            self._user.release()
-            self._user = None
-
-
-def process(plan: Plan, argv: tuple[str, ...], limits: Limits, level: str, copies: Copies) -> OwnUserProcess:
+def process(plan: Plan, argv: tuple[str, ...], level: Level, copies: Copies) -> UserProcess:
     """Return a bot's own user, which runs ``argv``. UsageError if that user can't reach the bot's files here."""
-    from referee.isolation.users import UserNumber
-
     user = UserNumber()
     try:
         if plan.is_build:
@@ -97,7 +71,7 @@ def process(plan: Plan, argv: tuple[str, ...], limits: Limits, level: str, copie
             env.setdefault("RUSTUP_HOME", toolchains)
         env |= {"HOME": home, "TMPDIR": home, CACHE_VARIABLE: ""}
         start = ProgramStart(argv, env, plan.bot.folder, user=user.number, passage=passage)
-        return OwnUserProcess(plan.bot, start, limits, level, user, folder)
+        return UserProcess(plan.bot, start, level, user, folder)
     except BaseException:
         user.release()
         raise

@@ -20,10 +20,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import bubblewrap, landlock, runtime, selfcheck, submission
 from referee.isolation.bot import Bot
+from referee.isolation.bot_process import Cleaning
 from referee.isolation.check_cache import CheckCache
 from referee.isolation.limits import Limits
 from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, Plan, bot_plan, needs, variant_for
-from referee.isolation.process import Cleaning, SandboxedProcess
+from referee.isolation.processes import sandbox
 from referee.isolation.supervision import Supervision
 from referee.isolation.users import FIRST, LAST
 from referee.support.packages import install_command
@@ -32,7 +33,8 @@ from referee.support.words import MIB, cut
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
+    from referee.isolation.sandboxed_process import SandboxedProcess
 
 _PROCESSES = 12
 _LIMITS = Limits(memory_bytes=64 * MIB, processes=_PROCESSES, scratch_bytes=2 * MIB)
@@ -104,7 +106,7 @@ def _filter_library() -> SandboxCheck:
     return _check("libseccomp", seen == "loaded", seen, remedy)
 
 
-def prove(isolation: Isolation, variants: Iterable[str], *, is_deep: bool = False) -> list[SandboxCheck]:
+def prove(isolation: Level, variants: Iterable[str], *, is_deep: bool = False) -> list[SandboxCheck]:
     """Return the results of the self-check for each of the given variants; without any, for all variants.
 
     ``is_deep`` also tests the cap on memory. A test that passes is noted on disk.
@@ -137,7 +139,7 @@ def probe_bots() -> Iterator[Bot]:
             yield Bot("the self-check", (python, "-I", script), "/", (submission.Piece(script, "selfcheck.py"),))
 
 
-def _run(isolation: Isolation, probe: Plan, variant: str, *, is_deep: bool) -> Iterator[SandboxCheck]:
+def _run(isolation: Level, probe: Plan, variant: str, *, is_deep: bool) -> Iterator[SandboxCheck]:
     """Run the self-check in a sandbox, with a file and listeners outside that it must not reach."""
     with socket.socket() as listener, socket.socket(socket.AF_UNIX) as named:
         listener.bind(("127.0.0.1", 0))
@@ -147,7 +149,7 @@ def _run(isolation: Isolation, probe: Plan, variant: str, *, is_deep: bool) -> I
             each.listen()
         supervision = Supervision()
         folder = submission.new_name()
-        sandbox = None
+        process = None
         try:
             if not supervision.wait_until_ready():
                 yield SandboxCheck("sandbox starts", ok=False, seen="the supervisor process did not start", remedy=remedy(""))
@@ -159,14 +161,13 @@ def _run(isolation: Isolation, probe: Plan, variant: str, *, is_deep: bool) -> I
             canary.chmod(0o644)
             outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
             tried = probe._replace(inside=(*probe.inside, *outside))
-            sandbox = isolation._replace(limits=_LIMITS).process(tried, 60, ends_whole=False, announce=supervision.clean)
-            assert isinstance(sandbox, SandboxedProcess)
-            report, said, freezes = _watch(sandbox, supervision)
+            process = sandbox(isolation._replace(limits=_LIMITS), tried, 60, supervision.copies, ends_whole=False)
+            report, said, freezes = _watch(process, supervision)
         finally:
             supervision.end()
             supervision.close(is_ended=True)
-            if sandbox is not None:
-                sandbox.close()
+            if process is not None:
+                process.close()
             supervision.clean_up()
     if report is None:
         yield SandboxCheck("sandbox starts", ok=False, seen=said.removesuffix(landlock.ADVICE), remedy=remedy(said))

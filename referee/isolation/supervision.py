@@ -13,14 +13,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from referee.isolation import supervisor
+from referee.isolation.bot_process import Cleaning
 from referee.isolation.copies import Copies
-from referee.isolation.process import Cleaning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from referee.isolation.bot_process import ProgramStart, SoftLimits
     from referee.isolation.copies import Check
-    from referee.isolation.process import ProgramStart, SoftLimits
 
 #: How long the supervisor may take to end everything, in seconds.
 PATIENCE = 10.0
@@ -43,11 +43,10 @@ class Supervision:
 
     It serves one match, and a further one after each ``renew`` that ends as ``is_renewed`` demands. ``check`` examines each copy of a program.
 
-    ``is_guarded``: no bot of its matches can signal its processes. ``reports`` is the descriptor that its reports come on; it reads as closed
-    when the supervisor is gone.
+    ``reports`` is the descriptor that its reports come on; it reads as closed when the supervisor is gone.
     """
 
-    def __init__(self, check: Check | None = None, *, is_guarded: bool = True) -> None:
+    def __init__(self, check: Check | None = None) -> None:
         ours, theirs = socket.socketpair()
         notes, self._notes = os.pipe()
         # A watchdog that doesn't read must not block the referee.
@@ -58,7 +57,6 @@ class Supervision:
         self._cleaning: list[Cleaning] = []
         #: The copies of programs that its matches share.
         self.copies = Copies(self.clean, check)
-        self.is_guarded = is_guarded
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", _PROGRAM, supervisor.__file__, str(theirs.fileno())],
@@ -182,8 +180,12 @@ class Supervision:
         ``is_ended``: the reports have ended, so the supervisor has done its work or was killed.
         """
         os.close(self.reports)
-        # It may still be killing processes that fork quickly. Let it continue until nothing is left.
-        return _ends_within(self._process, PATIENCE if is_ended else 0.1)
+        try:
+            # It may still be killing processes that fork quickly. Let it continue until nothing is left.
+            self._process.wait(PATIENCE if is_ended else 0.1)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
 
     def clean_up(self) -> None:
         """Remove everything registered that still exists, after all processes have ended: supervisor and watchdog may have been killed."""
@@ -191,30 +193,6 @@ class Supervision:
             for path, text in cleaning.writes:
                 supervisor.attempt(supervisor.write, path, text)
         supervisor.remove(self._cleaning)
-
-
-#: The supervision that was started before its match was prepared.
-_early: list[Supervision] = []
-
-
-def start_early() -> None:
-    """Start a supervisor for this process's next match, which is being prepared meanwhile. ``new_supervision`` returns it.
-
-    A process that ends before the match takes its supervisor with it.
-    """
-    if not _early:
-        _early.append(Supervision())
-
-
-def new_supervision(check: Check | None = None, *, is_guarded: bool = True) -> Supervision:
-    """Return a supervision that has served no match: the one that was started early if its processes are alive, else a new one."""
-    while _early:
-        supervision = _early.pop()
-        if supervision.is_alive():
-            supervision.copies, supervision.is_guarded = Copies(supervision.clean, check), is_guarded
-            return supervision
-        discard(supervision)
-    return Supervision(check, is_guarded=is_guarded)
 
 
 def discard(supervision: Supervision) -> None:
@@ -235,22 +213,3 @@ def _end_tracer(pid: int, watchdog: int) -> None:
         above = int(fields[1]) if fields else 0
     if above == watchdog:
         supervisor.send_signal(tracer, signal.SIGKILL)
-
-
-def _ends_within(process: subprocess.Popen[bytes], seconds: float) -> bool:
-    """Wait for the end of a process, through a descriptor if the system provides one, because polling is slower."""
-    if hasattr(os, "pidfd_open"):
-        with contextlib.suppress(OSError):
-            fd = os.pidfd_open(process.pid)
-            try:
-                waiting = select.poll()
-                waiting.register(fd, select.POLLIN)
-                waiting.poll(seconds * 1000)
-            finally:
-                os.close(fd)
-            seconds = 0.01
-    try:
-        process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return False
-    return True

@@ -1,16 +1,26 @@
-"""User IDs for bots of a referee that runs as root: each running bot has its own ID."""
+"""User IDs for programs of a referee that runs as root: each running bot has its own ID, and so has a browser."""
 
 from __future__ import annotations
 
 import contextlib
 import grp
+import os
 import pwd
-import random
+import re
+import signal
 import socket
+import sys
 from functools import cache
+from typing import TYPE_CHECKING
+
+from referee.isolation import bubblewrap, supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: Above ordinary accounts, below what distributions and service managers give out, inside what containers map.
 FIRST, LAST = 58_000, 58_999
+_SHARED_MEMORY = "/dev/shm"
 
 
 class UserNumber:
@@ -24,7 +34,7 @@ class UserNumber:
 
     def __init__(self, *, is_spread: bool = False) -> None:
         count = LAST - FIRST + 1
-        begin = random.randrange(count) if is_spread else 0  # noqa: S311 - no secret
+        begin = int.from_bytes(os.urandom(4), "big") if is_spread else 0
         for number in (FIRST + (begin + step) % count for step in range(count)):
             if _is_of_account(number):
                 continue
@@ -54,3 +64,57 @@ def _is_of_account(number: int) -> bool:
         grp.getgrgid(number)
         return True
     return False
+
+
+def are_needed() -> bool:
+    """True if programs of this referee would be root without a user of their own."""
+    return os.geteuid() == 0 and sys.platform.startswith("linux")
+
+
+@contextlib.contextmanager
+def other_user() -> Iterator[int]:
+    """Claim a user ID. In the end, kill all its processes and remove its shared memory."""
+    user = UserNumber(is_spread=True)
+    try:
+        yield user.number
+    finally:
+        end_all_of(user.number)
+        clear_shared_memory(user.number)
+        user.release()
+
+
+def become(number: int, *, gains_none: bool = True) -> tuple[str, ...]:
+    """Return the command that makes a program one of that user, without groups and capabilities; with ``gains_none``, without a way to gain them."""
+    setpriv = bubblewrap.tool("setpriv") or "setpriv"
+    user = ("--reuid", str(number), "--regid", str(number), "--clear-groups")
+    bounds = ("--bounding-set=-all", "--no-new-privs") if gains_none else ()
+    return (setpriv, *user, "--inh-caps=-all", "--ambient-caps=-all", *bounds, "--")
+
+
+def end_all_of(number: int) -> None:
+    """Kill every process of a user ID and wait until none is left, including those that the supervisor doesn't know."""
+    for _ in range(1000):
+        pids = [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if is_of(pid, number)]
+        if not pids:
+            return
+        for pid in pids:
+            supervisor.send_signal(pid, signal.SIGKILL)
+            supervisor.attempt(os.waitpid, pid, os.WNOHANG)
+
+
+def is_of(pid: int, number: int) -> bool:
+    """True if a process that can still run belongs to a user ID. Its folder in /proc may belong to root although it doesn't."""
+    match = re.search(rb"^State:\s+(\w).*?^Uid:\s+(\d+)", supervisor.read(f"/proc/{pid}/status"), re.MULTILINE | re.DOTALL)
+    return match is not None and match[1] not in b"ZX" and int(match[2]) == number
+
+
+def clear_shared_memory(number: int) -> None:
+    """Remove what a user left in shared memory: the bot of the next match could read it."""
+    with contextlib.suppress(OSError), os.scandir(_SHARED_MEMORY) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_uid == number:
+                    if entry.is_dir(follow_symlinks=False):
+                        supervisor.remove_tree(entry.path)
+                    else:
+                        os.unlink(entry.path)

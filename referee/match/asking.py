@@ -171,8 +171,8 @@ class Asker:
 
     def _raise_refusal(self, seat: Seat) -> None:
         """Raise StartError if the system refused to start the program of a seat."""
-        bot = self._exchange.bots.get(seat)
-        refusal = None if bot is None else bot.process.start_refusal()
-        if bot is not None and refusal is not None:
-            inside = "; inside the sandbox there are its own files and the system's alone" if bot.process.is_sandbox else ""
+        process = self._exchange.processes.get(seat)
+        refusal = None if process is None else process.start_refusal()
+        if process is not None and refusal is not None:
+            inside = "; inside the sandbox there are its own files and the system's alone" if process.is_sandbox else ""
             raise StartError(f"{refusal}{inside}.", seat, is_doubtful=True)

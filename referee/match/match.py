@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Generic
 from typing_extensions import TypeVar
 
 from referee.errors import BUSY, SUPERVISOR, MatchVoid, StartError, UsageError
-from referee.isolation import delays, known_good
 from referee.isolation.bot import Bot
-from referee.isolation.choose import choose, forget
+from referee.isolation.launcher import open_launcher
 from referee.isolation.log import Log
 from referee.match.asking import Asker
 from referee.match.course import Turn, TurnReplies, course
@@ -21,12 +20,13 @@ from referee.match.options import CPU
 from referee.players.clock import Clock
 from referee.players.cores import Cores
 from referee.players.exchange import Exchange
-from referee.players.player import Connection, Function, host_of
+from referee.players.player import Connection, host_of
 from referee.players.stack import places
 from referee.replay.events import MatchBegun, MatchResult, StepTaken, Waiting
 from referee.replay.faults import Fault
 from referee.replay.paths import log_path
 from referee.replay.writer import ReplayWriter
+from referee.support import delays
 from referee.support.escape import escape
 from referee.support.words import the_seat
 from referee.version import __version__
@@ -35,14 +35,11 @@ from referee.wire.constants import NAME_LENGTH
 from referee.wire.seeds import seat_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from referee.games.game import Json, Outcome, Seat
-    from referee.isolation.launcher import Launcher
-    from referee.isolation.level import Isolation
-    from referee.isolation.process import Process
+    from referee.isolation.process import Launcher, Process
     from referee.match.course import Course
-    from referee.match.options import TimeControl
     from referee.match.spec import MatchSpec
     from referee.players.player import Player
     from referee.replay.answers import TurnAnswers
@@ -57,56 +54,51 @@ _NO_LOGS: dict[str, int] = {}
 class Match(Generic[S, M]):
     """One match; call ``run`` once.
 
-    ``listeners`` are given the events. ``isolation`` is the level of the programs where it is known; else the best one that the options
-    allow is found. ``launcher`` serves several matches of one process. ``clock_of`` makes the players' clocks.
+    ``listeners`` are given the events. ``launcher`` serves several matches of one process; without one, the match opens its own.
     """
 
     def __init__(
         self,
         spec: MatchSpec[S, M],
         listeners: Sequence[Listener] = (),
-        *,
-        isolation: Isolation | None = None,
         launcher: Launcher | None = None,
-        clock_of: Callable[[Seat, TimeControl], Clock] = lambda _, control: Clock(control),
     ) -> None:
         game, players, start, replay = spec.game, spec.players, spec.start, spec.replay
         self.spec = spec
         self.listeners = tuple(listeners) if replay is None else (ReplayWriter(replay, listeners), *listeners)
+        self._own_launcher: Launcher | None = None
         try:
-            self.isolation = isolation = isolation or choose(
-                spec.options.isolation, spec.options.limits, list(self._bots_by_seat().values())
-            )
-            self._check_ports()
-            self._time = spec.options.time.settled(is_strict=isolation.is_strict)
+            self._launcher = launcher = self._ready(launcher)
+            self.level = level = launcher.level
+            self._time = spec.options.time.settled(is_strict=level.is_strict)
         except BaseException:
+            self._end_own_launcher()
             self._discard()
             raise
         self._options = spec.options.run
         self.seats = game.seats(spec.settings)
         self._labels = {seat: _name(players[seat]) if seat in players else str(start.out[seat].about.get("name")) for seat in self.seats}
         self._names = {seat: escape(label, NAME_LENGTH) for seat, label in self._labels.items()}
-        controls = {seat: self._own_time(seat) or self._time for seat in self.seats}
-        self.clocks = {seat: clock_of(seat, control.settled(is_strict=isolation.is_strict)) for seat, control in controls.items()}
+        controls = {seat: spec.times.get(seat, self._time).settled(is_strict=level.is_strict) for seat in self.seats}
+        self.clocks = {seat: Clock(control, wait=spec.wait) for seat, control in controls.items()}
         self.notes = list(start.notes)
         self.faults = {seat: out.fault for seat, out in start.out.items()}
         self._fault_steps = {seat: out.step for seat, out in start.out.items()}
         files = {seat: log_path(replay, seat) for seat, player in players.items() if replay and not isinstance(player, Connection)}
         for file in files.values():
             file.unlink(missing_ok=True)
-        self._logs = {seat: Log(files.get(seat), isolation.limits.stderr_bytes) for seat in self.seats}
+        self._logs = {seat: Log(files.get(seat), level.limits.stderr_bytes) for seat in self.seats}
         self._hosts = {seat: host for seat, player in players.items() if (host := host_of(player, seat)) is not None}
         self._people = frozenset(seat for seat, player in players.items() if isinstance(player, Connection))
         self._exchange = Exchange(
             players,
-            isolation,
             self._logs,
+            launcher,
             kind=self._time.kind,
             stops_idle=self._options.idle == "stop",
             max_lateness=self._options.max_lateness,
             drops_early=self._options.on_malformed == "pass",
             on_tick=self._tick,
-            launcher=launcher,
             cpu_seconds=self._time.cpu_seconds,
         )
         self._asker = Asker(
@@ -116,11 +108,10 @@ class Match(Generic[S, M]):
             self._exchange,
             people=self._people,
             excuses=self._options.on_malformed == "pass",
-            remarks_bytes=isolation.limits.remarks_bytes,
+            remarks_bytes=level.limits.remarks_bytes,
         )
         self._cores: Cores | None = None
         self._logged = dict.fromkeys(self.seats, 0)
-        self._launcher = self._exchange.launcher
         self._reads = 0
 
     def process_of(self, seat: Seat) -> Process | None:
@@ -131,6 +122,7 @@ class Match(Generic[S, M]):
     def close(self) -> None:
         """End every process of the match and close every connection; ``run`` calls this, too."""
         self._exchange.close()
+        self._end_own_launcher()
 
     def run(self) -> MatchResult[S]:
         """Play the match from the ``start`` messages to the end. Afterwards all its processes are gone, however it ends."""
@@ -139,7 +131,7 @@ class Match(Generic[S, M]):
         except BaseException as error:
             if isinstance(error, MatchVoid):
                 # The next match begins with a proof, and finds out what has changed.
-                forget(self.isolation)
+                self._launcher.distrust()
             self._discard()
             raise
 
@@ -186,19 +178,18 @@ class Match(Generic[S, M]):
     def _bots_by_seat(self) -> dict[Seat, Bot]:
         return {seat: player for seat, player in self.spec.players.items() if isinstance(player, Bot)}
 
-    def _own_time(self, seat: Seat) -> TimeControl | None:
-        """Return the time control of a player that has another one than the match."""
-        player = self.spec.players.get(seat)
-        return player.time if isinstance(player, Connection | Function) else None
+    def _ready(self, launcher: Launcher | None) -> Launcher:
+        """Return the launcher at the level for the bots of this match; without one, that of the match."""
+        bots, options = [*self._bots_by_seat().values()], self.spec.options
+        if launcher is None:
+            self._own_launcher = open_launcher(options.isolation, options.limits, bots)
+            return self._own_launcher
+        launcher.settle(bots)
+        return launcher
 
-    def _check_ports(self) -> None:
-        """UsageError where two programs would need one port: only sandboxes have ports of their own."""
-        ports = [bot.port for bot in self._bots_by_seat().values() if bot.port]
-        if len(ports) > 1 and not self.isolation.has_sandbox:
-            raise UsageError(
-                f"Both programs expect a server on port {ports[0]}, and outside a sandbox there is one such port; "
-                "write {port} where each is told its own."
-            )
+    def _end_own_launcher(self) -> None:
+        if self._own_launcher is not None:
+            self._own_launcher.close()
 
     def _run(self, cores: Cores) -> MatchResult[S]:
         exchange, start, game = self._exchange, self.spec.start, self.spec.game
@@ -219,8 +210,9 @@ class Match(Generic[S, M]):
 
     def _finish(self, outcome: Outcome, steps: int, state: S, head: dict[str, Json], *, is_started: bool) -> MatchResult[S]:
         """End all processes, call the listeners, and return the result. MatchVoid if the machine is to blame for the end of a bot."""
-        self._exchange.close(is_sound=True)
-        doubtful = tuple(seat for seat in self.faults if seat in self._exchange.bots and self._exchange.bots[seat].process.is_doubtful)
+        self._exchange.close(is_sound=self._own_launcher is None)
+        processes = self._exchange.processes
+        doubtful = tuple(seat for seat in self.faults if seat in processes and processes[seat].is_doubtful)
         if doubtful:
             self._clear_machine(doubtful)
         logs = self._stderr_logs()
@@ -248,13 +240,7 @@ class Match(Generic[S, M]):
 
     def _clear_machine(self, seats: tuple[Seat, ...]) -> None:
         """Raise MatchVoid if known good bots fail in place of those of the match. Call this when everything of the match is ended."""
-        bots = self._bots_by_seat()
-        levels = dict.fromkeys(bots, self.isolation)
-        if not self._launcher.processes:
-            # The build of a program has failed, which has limits of its own.
-            bots = {seat: bots[seat] for seat in seats}
-            levels = {seat: levels[seat]._replace(limits=levels[seat].limits.for_build()) for seat in seats}
-        known_good.check(bots, levels, self._time.cpu_seconds, seats)
+        self._launcher.clear_machine(self._bots_by_seat(), seats, self._time.cpu_seconds)
 
     def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
         """Return the last message for each player that can still receive one."""
@@ -267,8 +253,7 @@ class Match(Generic[S, M]):
 
     def _needs_cores(self) -> bool:
         """True if each bot needs a core of its own, so that it can't use the processor time of others."""
-        isolation = self.isolation
-        return isolation.is_strict and not isolation.holds and self._options.idle == "stop"
+        return self.level.is_strict and not self.level.holds and self._options.idle == "stop"
 
     def _stderr_logs(self) -> dict[Seat, Log]:
         return {seat: player.log for seat, player in self._exchange.players.items() if player.link is not None}
@@ -284,15 +269,15 @@ class Match(Generic[S, M]):
         wanted = self._options.cores
         if not self._launcher.processes:
             return
-        self.notes += self.isolation.notes
-        if self.isolation.has_sandbox and not self.isolation.holds and self._options.idle == "stop":
+        self.notes += self.level.notes
+        if self.level.has_sandbox and not self.level.holds and self._options.idle == "stop":
             own = "each bot has a core of its own" if self._needs_cores() else "it may work on the other's time"
             self.notes.append(f"There is no freezer: a bot that is stopped between its turns can continue itself; {own}.")
         if not delays.is_counted():
             self.notes.append(
                 f"This kernel doesn't count waits for a processor, so there is no fair clock: the {self._time.kind} clock bills."
             )
-        if self._time.kind == CPU and self.isolation.accounting != "exact":
+        if self._time.kind == CPU and self.level.accounting != "exact":
             self.notes.append("Processor time is approximate at this level of isolation: that of ended children is known to 10 ms.")
         if wanted and not cores.claimed:
             some = "No core was free" if wanted == 1 else f"Not {wanted} cores were free"
@@ -344,9 +329,9 @@ class Match(Generic[S, M]):
             "ask": "in-turn",
             "idle": self._options.idle,
             "on_malformed": self._options.on_malformed,
-            "isolation": self.isolation.level,
-            "limits": self.isolation.kept_limits(),
-            "accounting": self.isolation.accounting,
+            "isolation": self.level.name,
+            "limits": self.level.kept_limits(),
+            "accounting": self.level.accounting,
             "machine": {
                 "system": f"{machine.sysname} {machine.machine}",
                 "cores": os.cpu_count(),
@@ -357,7 +342,7 @@ class Match(Generic[S, M]):
 
     def _about(self, seat: Seat) -> dict[str, Json]:
         """Return a player's part of the head. A player with its own time control has it there, since its questions show it."""
-        clock = {} if self._own_time(seat) is None else {"clock": self.clocks[seat].control.to_json()}
+        clock = {"clock": self.clocks[seat].control.to_json()} if seat in self.spec.times else {}
         about = self.spec.players[seat].about if seat in self.spec.players else self.spec.start.out[seat].about
         return {"name": self._names[seat], **clock, **about}
 
@@ -405,7 +390,7 @@ class Match(Generic[S, M]):
     def _replies(self, turn: int, answers: TurnAnswers, faults: Mapping[Seat, Fault]) -> TurnReplies:
         """Note the faults of a turn, with the lines that late bots were running, and look at the logs."""
         if faults:
-            lines = places(faults, self._exchange.bots, stop_idle=self._options.idle == "stop")
+            lines = places(faults, self._exchange.players, stop_idle=self._options.idle == "stop")
             faults = {
                 seat: located(fault, lines[seat].place, may_wait=lines[seat].may_wait) if seat in lines else fault
                 for seat, fault in faults.items()

@@ -42,7 +42,7 @@ class RunOptions(Section):
 
 
 class MatchOptions(Section):
-    """All options of a match. ``isolation`` is the level that the user wants; the level that is found is an ``Isolation``."""
+    """All options of a match. ``isolation`` is the level that the user wants; the level that is found is a ``Level``."""
 
     time: TimeControl = Field(default_factory=TimeControl)
     run: RunOptions = Field(default_factory=RunOptions)

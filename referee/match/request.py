@@ -36,12 +36,15 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Option, Seat
     from referee.isolation.bot import Bot
+    from referee.match.options import TimeControl
     from referee.players.player import Player
 
 #: The limits of a bot by their names in --limit, with the fields of ``Limits``.
 LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
 #: The most characters of a layout file, far more than any layout has.
 _LONGEST_LAYOUT = 100_000
+#: All players have the time control of the match.
+_ALIKE: Mapping[Seat, TimeControl] = {}
 #: Fields that change neither the game nor its settings nor the options.
 _BESIDE = frozenset({"seed", "out", "force", "quiet", "as_json", "inputs", "start"})
 
@@ -175,11 +178,14 @@ class MatchRequest(BaseModel):
         """Make the empty file of the replay. ``names`` go into its name; ``seats`` have a log beside it."""
         return reserve(self.out, list(names), seats, self.inputs, force=self.force)
 
-    def spec(self, players: Mapping[Seat, Player], replay: Path | None = None) -> MatchSpec:
-        """Return the match of these players; ``replay`` is the file of its replay, None for none."""
+    def spec(self, players: Mapping[Seat, Player], replay: Path | None = None, times: Mapping[Seat, TimeControl] = _ALIKE) -> MatchSpec:
+        """Return the match of these players; ``replay`` is the file of its replay, None for none.
+
+        ``times`` are the time controls of those that have another one than the match.
+        """
         start = self.started().start
         assert start is not None
-        return MatchSpec(self.room, self.checked_settings, players, start, self.options, replay)
+        return MatchSpec(self.room, self.checked_settings, players, start, self.options, replay, times)
 
     def resumed(self, text: str, players: Sequence[Any]) -> tuple[Self, dict[Seat, Any]]:
         """Return the request for a match that begins in a replay, at ``REPLAY@TURN``, and the player of each seat that still plays.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
 
-from referee.match.options import MatchOptions
+from referee.match.options import MatchOptions, TimeControl
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Seat
     from referee.match.start import Start
+    from referee.players.clock import LongWait
     from referee.players.player import Player
 
 S = TypeVar("S", default=Any)
@@ -25,7 +26,8 @@ M = TypeVar("M", default=Any)
 class MatchSpec(Generic[S, M]):
     """A match: ``players`` play ``game`` with ``settings`` from ``start`` on.
 
-    Players that are out at the start have no entry. ``replay`` is the file of the replay, beside which the players' logs are; None for
+    Players that are out at the start have no entry. ``times`` are the time controls of players that have another one than the match. With
+    ``wait`` the clocks bill and show what is left, but the referee waits for an answer as long as that says. ``replay`` is the file of the replay, beside which the players' logs are; None for
     neither of these. The match owns the file: it removes one to which nothing was written.
     """
 
@@ -35,3 +37,5 @@ class MatchSpec(Generic[S, M]):
     start: Start[S]
     options: MatchOptions = field(default_factory=MatchOptions)
     replay: Path | None = None
+    times: Mapping[Seat, TimeControl] = field(default_factory=dict)
+    wait: LongWait | None = None

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import UsageError
-from referee.isolation import another_user, bubblewrap, own_user, runtime
+from referee.isolation import runtime, users
 from referee.isolation.submission import open_temporary_folder
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def browser(**options: Any) -> Iterator[BrowserContext]:
         profile = Path(top, "profile")
         profile.mkdir(0o700)
         start = program
-        if own_user.is_needed():
+        if users.are_needed():
             start, options["env"] = _as_other_user(program, Path(top), profile, stack)
         try:
             context = chromium.launch_persistent_context(
@@ -66,19 +66,13 @@ def browser(**options: Any) -> Iterator[BrowserContext]:
 
 def _as_other_user(program: str, top: Path, profile: Path, stack: contextlib.ExitStack) -> tuple[str, dict[str, str | float | bool]]:
     """Return a script that starts the browser as a user of its own, and its environment. UsageError if that user can't run it."""
-    from referee.isolation.users import UserNumber
-
     if not runtime.is_open_to_all(program):
         raise UsageError(f"Root's browser runs as a user of its own, which can't read {program}; install Chromium or Chrome for all users.")
-    user = UserNumber(is_spread=True)
-    stack.callback(user.release)
-    stack.callback(another_user.clear_shared_memory, user.number)
-    stack.callback(another_user.end_all_of, user.number)
-    os.chown(profile, user.number, user.number)
+    user = stack.enter_context(users.other_user())
+    os.chown(profile, user, user)
     top.chmod(0o711)
     start = top / "start"
-    rights = f"--reuid {user.number} --regid {user.number} --clear-groups --inh-caps=-all --ambient-caps=-all"
-    start.write_text(f'#!/bin/sh\nexec {bubblewrap.tool("setpriv") or "setpriv"} {rights} -- {shlex.quote(program)} "$@"\n')
+    start.write_text(f'#!/bin/sh\nexec {shlex.join(users.become(user, gains_none=False))} {shlex.quote(program)} "$@"\n')
     start.chmod(0o700)
     environment = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     return str(start), {**environment, "HOME": str(profile), "TMPDIR": str(profile)}

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, NamedTuple
 from pydantic import BeforeValidator
 
 from referee.errors import UsageError
-from referee.isolation import delays
 from referee.isolation.limits import most_cpu_seconds
 from referee.replay.events import TimeUsed
+from referee.support import delays
 from referee.support.sections import Section, option
 
 if TYPE_CHECKING:

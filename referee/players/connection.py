@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from referee.errors import MatchVoid
 from referee.players.link import Link
+from referee.players.player import RunningPlayer
 from referee.replay.faults import Failure
 from referee.support.escape import escape
 from referee.support.words import who
@@ -21,32 +24,25 @@ if TYPE_CHECKING:
     from referee.players.player import Connection
 
 
-class ConnectedPlayer:
+class ConnectedPlayer(RunningPlayer):
     """A person at a page, or a remote program at the other end of a network connection. A remote program runs on after the match."""
 
-    process = None
+    link: Link
 
     def __init__(self, seat: str, connection: Connection, log: Log) -> None:
-        self.seat = seat
-        self.label = connection.label
-        self.log = log
         is_remote = connection.reason < 0
         keeps_early = connection.host is not None
         lines = connection.lines or LineBuffer(keeps_blank=keeps_early)
-        self.link = Link(
-            (connection.stdin, connection.stdout, connection.reason),
-            log,
-            lines,
-            keeps_early=keeps_early or is_remote,
-            is_remote=is_remote,
-            overdue=connection.overdue,
-        )
+        fds = connection.stdin, connection.stdout, connection.reason
+        link = Link(fds, log, lines, keeps_early=keeps_early or is_remote, is_remote=is_remote, overdue=connection.overdue)
+        super().__init__(seat, connection.label, log, link)
 
     def introduce(self, name: str) -> None:
         """Call a person by its own name from now on. For a program the label says which file it is."""
         if not self.link.is_remote:
             self.label = name
 
+    @override
     def failure(self) -> Failure:
         """Return how the player left. If a remote program leaves, this is its own fault. MatchVoid if a person left without a reason."""
         if self.link.is_remote:

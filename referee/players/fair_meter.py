@@ -1,6 +1,6 @@
 """The meters of the fair clock: how long a bot, and the referee, were ready to run and got no processor.
 
-The kernel counts each task's run delay (``isolation.delays``); ``players.clock`` says what an answer then costs.
+The kernel counts each task's run delay (``support.delays``); ``players.clock`` says what an answer then costs.
 
 Theory of operation. The run delay that counts is that of one task, not the sum, because several tasks wait at the same time: that of the
 program's first task if it explains the wall time, and so for every bot of one thread. Else it is that of the task that used most processor time.
@@ -18,9 +18,9 @@ import math
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from referee.isolation.delays import DelayReader, TaskTimes, is_ready, priority, tasks_of
 from referee.players.clock import FAIR
 from referee.players.meter import BotMeter
+from referee.support.delays import DelayReader, TaskTimes, is_ready, priority, tasks_of
 
 if TYPE_CHECKING:
     import select

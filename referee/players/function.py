@@ -7,9 +7,11 @@ import traceback
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from typing_extensions import override
+
 from referee.isolation.file_names import FOREIGN, FileNames, short_path
 from referee.players.crash_report import SourceLine, working_place
-from referee.players.player import Reply
+from referee.players.player import Reply, RunningPlayer
 from referee.replay.faults import Failure
 from referee.support.escape import escape
 
@@ -21,18 +23,14 @@ if TYPE_CHECKING:
 _OWN = FileNames((), FOREIGN)
 
 
-class LocalPlayer:
+class LocalPlayer(RunningPlayer):
     """Calls the player's function with each line for the bot, without the line's end.
 
     An exception of the bot is kept in ``error`` and counts as its crash; its traceback goes to the log.
     """
 
-    link = process = None
-
     def __init__(self, seat: str, function: Function, log: Log) -> None:
-        self.seat = seat
-        self.label = function.label
-        self.log = log
+        super().__init__(seat, function.label, log, None)
         self.error: Exception | SystemExit | None = None
         self._answer = function.answer
 
@@ -56,6 +54,7 @@ class LocalPlayer:
             return Reply(None, limit, Failure("silent"))
         return Reply(line, seconds)
 
+    @override
     def failure(self) -> Failure:
         """Return what the bot raised and where, or that it returned nothing."""
         if self.error is None:

@@ -10,7 +10,6 @@ import math
 import os
 from typing import TYPE_CHECKING
 
-from referee.isolation import supervisor
 from referee.players.clock import CPU, WALL, Kind
 
 if TYPE_CHECKING:
@@ -158,7 +157,7 @@ class BotMeter(Meter):
         if checked is None:
             return False
         unbilled = (used - checked[0]) - (self._billed - checked[1])
-        return unbilled > questions * UNBILLED or (not sandbox.is_exact and bool(supervisor.children(self.process.pid)))
+        return unbilled > questions * UNBILLED or (not sandbox.is_exact and sandbox.has_children())
 
 
 class CpuMeter(BotMeter):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from referee.isolation.bot import Bot
+from referee.replay.faults import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -13,9 +14,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
     from referee.isolation.log import Log
     from referee.isolation.process import Process
-    from referee.players.clock import TimeControl
     from referee.players.link import Link
-    from referee.replay.faults import Failure
     from referee.wire.lines import LineBuffer
 
 
@@ -25,7 +24,7 @@ class Connection(NamedTuple):
     ``stdin`` is written to, ``stdout`` read from. ``reason`` is the pipe for the words with which a person leaves; -1 for a program at the
     other end of a network connection, which has left when that ends. ``lines`` holds the lines that it has sent already, blank ones too.
     ``overdue`` is the prefix of a late answer to an earlier question; such a line is discarded. ``host`` communicates with it in a
-    dialect, None for the native protocol. ``time`` is its own time control, None for that of the match.
+    dialect, None for the native protocol.
     """
 
     label: str
@@ -35,7 +34,6 @@ class Connection(NamedTuple):
     lines: LineBuffer | None = None
     overdue: bytes = b""
     host: Host | None = None
-    time: TimeControl | None = None
     about: Mapping[str, Json] = {}
 
 
@@ -44,7 +42,6 @@ class Function(NamedTuple):
 
     label: str
     answer: Callable[[bytes], bytes | None]
-    time: TimeControl | None = None
     about: Mapping[str, Json] = {}
 
 
@@ -59,28 +56,24 @@ def host_of(player: Player, seat: Seat) -> Host | None:
     return player.host if isinstance(player, Connection) else None
 
 
-class RunningPlayer(Protocol):
-    """The player of a seat: a program (``program.ProcessPlayer``), somebody at the other end of a connection
-    (``connection.ConnectedPlayer``) or a function in this process (``function.LocalPlayer``).
+class RunningPlayer:
+    """The player of a seat in a match: a program, or one of the two subclasses.
 
-    ``label`` is its name from the command line. What a player doesn't have is None: only a link is waited for, only a process can be
+    ``label`` is its name from the command line. What a player doesn't have is None: only a ``link`` is waited for, only a ``process`` can be
     stopped, measured and ended.
     """
 
-    seat: str
-    label: str
-    log: Log
-
-    @property
-    def link(self) -> Link | None:
-        """The link to it."""
-
-    @property
-    def process(self) -> Process | None:
-        """The process that the referee has started for it."""
+    def __init__(self, seat: str, label: str, log: Log, link: Link | None, process: Process | None = None) -> None:
+        self.seat = seat
+        self.label = label
+        self.log = log
+        self.link = link
+        self.process = process
 
     def failure(self) -> Failure:
-        """Return how it ended. Raises MatchVoid if the player is not to blame."""
+        """Return how it ended. Raises MatchVoid if the player is not to blame, such as where its sandbox failed."""
+        assert self.process is not None
+        return Failure("ended", detail=self.process.ending())
 
 
 class Reply(NamedTuple):

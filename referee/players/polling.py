@@ -7,20 +7,15 @@ import select
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from referee.isolation.supervision import PATIENCE
 from referee.replay.faults import Failure
 from referee.support.poll import readable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from referee.isolation.launcher import Launcher
+    from referee.isolation.process import Launcher
     from referee.players.link import Link
     from referee.players.player import RunningPlayer
-    from referee.players.program import ProcessPlayer
-
-#: How long to wait for the exit status of a bot that has closed its stdout, in seconds.
-_PARTING = 0.5
 
 
 class Polling:
@@ -159,14 +154,7 @@ class Polling:
         process = player.process
         if process is None:
             return player.failure()
-        begun, patience = perf_counter(), _PARTING
-        waiting = readable([self._launcher.reports])
-        while process.status is None and not self._launcher.is_lost and (left := begun + patience - perf_counter()) > 0:
-            if waiting.poll(left * 1000):
-                self._launcher.take_reports()
-            elif process.is_sandbox and process.is_ending():
-                # The news has a longer way from there: on a busy machine it comes later.
-                patience = PATIENCE
+        self._launcher.await_end(process)
         self.drain()
         if self._launcher.is_lost and process.status is None:
             raise self._launcher.supervisor_killed()
@@ -195,9 +183,10 @@ class Polling:
         self.end_wait()
         return lines.clear()
 
-    def see_off(self, leaving: Iterable[ProcessPlayer], seconds: float) -> None:
+    def see_off(self, leaving: Iterable[RunningPlayer], seconds: float) -> None:
         """Wait up to some seconds for one of these bots to exit; read and drop their output."""
-        by_stdout = {bot.link.stdout: bot.link for bot in leaving if bot.link.stdout >= 0 and bot.process.status is None}
+        links = [bot.link for bot in leaving if bot.link is not None and not self.is_gone(bot.seat)]
+        by_stdout = {link.stdout: link for link in links if link.stdout >= 0}
         poller = readable((self._launcher.reports, *self._by_stderr, *by_stdout))
         ready = {fd for fd, _ in poller.poll(math.ceil(seconds * 1000))}
         if self._launcher.reports in ready:

@@ -12,12 +12,13 @@ few milliseconds that the stack takes.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import signal
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation.supervisor import descendants, send_signal
 from referee.players.crash_report import dumped_frames, working_place
 from referee.replay.faults import LATE
 from referee.support.poll import readable
@@ -25,7 +26,10 @@ from referee.support.poll import readable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from referee.players.program import ProcessPlayer
+    from referee.isolation.log import Log
+    from referee.isolation.process import Process
+    from referee.players.link import Link
+    from referee.players.player import RunningPlayer
     from referee.replay.faults import Fault
 
 _PATIENCE = 1.0
@@ -45,7 +49,7 @@ class Whereabouts(NamedTuple):
     may_wait: bool
 
 
-def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, Whereabouts]:
+def places(faults: Mapping[str, Fault], players: Mapping[str, RunningPlayer], *, stop_idle: bool) -> dict[str, Whereabouts]:
     """Return, for each late bot whose stack is readable, where it was.
 
     With ``stop_idle`` the other bots are stopped first, so they gain no time.
@@ -53,7 +57,7 @@ def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *,
     late = [seat for seat, fault in faults.items() if fault.kind == LATE]
     if stop_idle and late:
         for seat, other in players.items():
-            if seat not in faults and other.process.holds and not other.process.is_stopped:
+            if seat not in faults and other.process is not None and other.process.holds and not other.process.is_stopped:
                 other.process.stop()
     whereabouts_by_seat = {}
     for seat in late:
@@ -64,29 +68,30 @@ def places(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *,
     return whereabouts_by_seat
 
 
-def whereabouts(player: ProcessPlayer, *, may_end: bool = True) -> Whereabouts | None:
+def whereabouts(player: RunningPlayer, *, may_end: bool = True) -> Whereabouts | None:
     """Return where a bot is; None if its stack is not readable or its own code is not running.
 
     Asking ends a Python bot without the SDK. Unless ``may_end``, such a bot is not asked.
     """
-    if player.process.status is not None or player.link.stderr < 0:
+    process, link = player.process, player.link
+    if process is None or link is None or process.status is not None or link.stderr < 0:
         return None
-    text, may_wait = _stack(player, may_end=may_end)
-    files = player.process.file_names()
+    text, may_wait = _stack(process, link, may_end=may_end)
+    files = process.file_names()
     place = working_place(dumped_frames(text), files)
     return None if place is None else Whereabouts(place.text(files), may_wait)
 
 
-def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
+def _stack(process: Process, link: Link, *, may_end: bool) -> tuple[str, bool]:
     """Ask a bot for its stack and return what it writes to stderr; "" if no process of the bot handles one of the signals.
 
     The second value is true if the bot may have been waiting for a question: without the SDK's part of a stack, a process that isn't
     running may have been.
     """
-    first = player.process.first_pid()
+    first = process.first_pid()
     if first <= 0:
         return "", False
-    processes = [first, *descendants(first)][:_MOST_PROCESSES]
+    processes = [first, *process.below()][:_MOST_PROCESSES]
     pid, number, may_wait = next((pid for pid in processes if has_signal(pid, ("SigCgt",), unknown=True)), None), signal.SIGURG, False
     if pid is None and may_end:
         pid, number = next(filter(_is_python, processes), None), signal.SIGABRT
@@ -94,22 +99,23 @@ def _stack(player: ProcessPlayer, *, may_end: bool) -> tuple[str, bool]:
     if pid is None:
         return "", False
     # The bytes that are in the pipe already, at most one full pipe, came before.
-    player.link.drain_stderr()
-    before = player.log.total
-    send_signal(pid, number)
-    if player.process.is_stopped:
-        player.process.go_on()
-    _listen(player, before, pid, number)
-    return player.log.tail(before), may_wait
+    link.drain_stderr()
+    before = process.log.total
+    with contextlib.suppress(OSError):
+        os.kill(pid, number)
+    if process.is_stopped:
+        process.go_on()
+    _listen(link, process.log, before, pid, number)
+    return process.log.tail(before), may_wait
 
 
-def _listen(player: ProcessPlayer, before: int, pid: int, number: signal.Signals) -> None:
+def _listen(link: Link, log: Log, before: int, pid: int, number: signal.Signals) -> None:
     """Read a bot's stderr until its stack is there or its time is up."""
     begun = perf_counter()
     end, is_delivered = begun + _PATIENCE, False
-    waiting = readable([player.link.stderr])
+    waiting = readable([link.stderr])
     while (now := perf_counter()) < end:
-        if waiting.poll(_LOOK * 1000) and (not player.link.drain_stderr() or _is_whole(player.log.tail(before))):
+        if waiting.poll(_LOOK * 1000) and (not link.drain_stderr() or _is_whole(log.tail(before))):
             return
         if not is_delivered and not has_signal(pid, ("SigPnd", "ShdPnd"), number, unknown=False):
             is_delivered = True

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
-from referee.isolation.choose import choose
+from referee.isolation.launcher import open_launcher
 from referee.replay.paths import SUFFIX
 from referee.tournament.local import LocalPool
 from referee.tournament.package import unpack
@@ -79,7 +79,7 @@ def this_host(terms: Terms) -> ClusterHost:
         options = terms.options
         host = _hosts.get((options.isolation, options.limits))
         if host is None:
-            level = choose(options.isolation, options.limits).level
+            level = open_launcher(options.isolation, options.limits).level.name
             host = _hosts[options.isolation, options.limits] = ClusterHost(platform.node(), level)
         return host
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import SUPERVISOR, UsageError
-from referee.isolation.cgroups import free_memory
-from referee.isolation.machine import BOTS_OF_A_MATCH
+from referee.isolation import machine
 from referee.support.processes import start_module
 from referee.tournament.worker import Report, Terms, Void, Worker, end_with
 
@@ -184,10 +183,7 @@ def free_slots(limits: Limits) -> int:
         free = math.inf
     else:
         free = psutil.virtual_memory().available
-    in_container = free_memory()
-    free = free if in_container is None else min(free, in_container)
-    # The memory of both bots of a match is set aside for each slot.
-    return int(max(1, min(cores, free // (BOTS_OF_A_MATCH * limits.memory_bytes))))
+    return int(max(1, min(cores, machine.matches_in_memory(free, limits))))
 
 
 def checked_slots(slots: int | None, limits: Limits) -> int:

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from example_bots import BOTS, middling
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.handins.entry import to_add
-from referee.isolation.choose import choose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from referee.games.game import AnyGame, Seat, Settings
-    from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
     from referee.match.options import MatchOptions
     from referee.tournament.values import Team
     from referee.tournament.worker import Terms
@@ -112,11 +109,10 @@ def _refused(game: AnyGame, options: MatchOptions, settings: Settings, name: str
     """Return the seats that a bot doesn't play, each with the reason."""
     from referee.author.check import run
 
-    def isolate(bot: Bot) -> Isolation:
-        return choose(options.isolation, options.limits, [bot])
-
     try:
-        return run.seats_refused(run.CheckRequest(program, game, settings, game.seats(settings), isolate, options.time))
+        return run.seats_refused(
+            run.CheckRequest(program, game, settings, game.seats(settings), options.isolation, options.limits, options.time)
+        )
     except PlayerError as error:
         raise UsageError(f"{name} can't play: {error}") from None
 

@@ -22,9 +22,8 @@ from referee import games
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, RefereeError, ReplayUnwritten, StartError, UsageError, of_seat
 from referee.games.game import SettingsError
 from referee.handins.hashes import check_copy
-from referee.isolation.choose import choose, variants_of
 from referee.isolation.file_names import from_home, published
-from referee.isolation.launcher import Launcher
+from referee.isolation.launcher import open_launcher
 from referee.match.match import Match
 from referee.match.options import MatchOptions
 from referee.match.spec import MatchSpec
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Seat, Settings
     from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
+    from referee.isolation.process import Launcher
     from referee.replay.events import MatchResult
     from referee.tournament.values import MatchTask, Team
 
@@ -91,13 +90,13 @@ class Worker:
         self._teams = teams
         self._folder = folder
         self._host = platform.node()
-        self._isolations: dict[frozenset[str], Isolation] = {}
-        self._launcher = Launcher(self._check_copy)
+        self._launcher: Launcher | None = None
         self._bots: dict[tuple[str, Seat, str], Bot] = {}
 
     def close(self) -> None:
         """End the worker's supervisor, which removes the copies of programs."""
-        self._launcher.close()
+        if self._launcher is not None:
+            self._launcher.close()
 
     def play(self, task: MatchTask) -> Report:
         """Play one match. Errors of the teams and of the referee become reports."""
@@ -128,28 +127,19 @@ class Worker:
     def _played(self, task: MatchTask, settings: Settings, bots: Mapping[Seat, Bot], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
         players = {seat: self._player(bot, task.seats[seat], task.blamed) for seat, bot in bots.items()}
-        isolation, start = self._proved(bots), Start.of(self._game, settings, task.seed)
+        start = Start.of(self._game, settings, task.seed)
+        if self._launcher is None:
+            options = self._terms.options
+            self._launcher = open_launcher(options.isolation, options.limits, [*bots.values()], self._check_copy)
         reserve(replay, (), tuple(players), force=True)
         match = MatchSpec(self._game, settings, players, start, self._terms.options, replay)
-        result = Match(match, isolation=isolation, launcher=self._launcher).run()
+        result = Match(match, launcher=self._launcher).run()
         return Completed(self._record(task, result, time.monotonic() - begun))
 
     def _player(self, bot: Bot, team: str, blamed: Container[str]) -> Bot:
         """The player of a team; the replay names the team, whatever its bot calls itself."""
         bot = published(bot, str(Path.cwd()))
         return bot._replace(name=team, about={**bot.about, "team": team}, is_blamed=team in blamed)
-
-    def _proved(self, bots: Mapping[Seat, Bot]) -> Isolation:
-        """The isolation for these bots, chosen and proved once for all whose sandboxes have the same variants."""
-        if not self._launcher.has_idle():
-            # The match before failed, or something of it may be left.
-            self._isolations.clear()
-        variants = frozenset(variants_of([*bots.values()]))
-        isolation = self._isolations.get(variants)
-        if isolation is None:
-            options = self._terms.options
-            isolation = self._isolations[variants] = choose(options.isolation, options.limits, [*bots.values()])
-        return isolation
 
     def _bot(self, team: str, seat: Seat, settings: Settings) -> Bot:
         """A team's bot for a seat, read once for all matches with the same settings."""

@@ -81,11 +81,11 @@ def open_pool(
             )
 
         return ClusterPool(terms, teams, replays, workers.cluster, on_host=lambda host: on_level(host.level), on_note=on_note)
-    from referee.isolation.choose import choose
+    from referee.isolation.launcher import open_launcher
 
     workers.check_machine(terms.options)
-    isolation = choose(terms.options.isolation, terms.options.limits)
-    for text in isolation.notes:
+    level = open_launcher(terms.options.isolation, terms.options.limits).level
+    for text in level.notes:
         on_note(f"note: {text}")
-    on_level(isolation.level)
+    on_level(level.name)
     return LocalPool(terms, teams, replays, checked_slots(workers.slots, terms.options.limits))

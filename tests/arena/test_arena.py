@@ -17,7 +17,7 @@ from leagues import IDLE, Notes, PretendPool, play, record
 
 from example_bots.evasion import evader
 from referee import games
-from referee.arena import config, intake
+from referee.arena import config
 from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
 from referee.arena.store import REFUSED, Version
@@ -191,7 +191,7 @@ def test_a_machine_without_the_isolation_is_no_fault_of_the_version(tmp_path: Pa
     def refuses(*_: object) -> None:
         raise UsageError("No sandbox here.")
 
-    monkeypatch.setattr(intake, "choose", refuses)
+    monkeypatch.setattr("referee.isolation.launcher.choose", refuses)
     arena = begin(tmp_path / "arena")
     with pytest.raises(UsageError, match="No sandbox here"):
         add(arena, "one")

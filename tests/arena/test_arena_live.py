@@ -140,13 +140,13 @@ def test_an_arena_pauses_while_its_machine_fails_and_goes_on(
 
     tries: list[str] = []
 
-    def fails_twice(_: object) -> None:
+    def fails_twice(*_: object) -> None:
         tries.append(store.fact(PAUSED))
         assert "No memory is left." in running.ask("/staff", TOKENS[None]).body.decode()
         if len(tries) < 3:
             raise MatchVoid("Known good bots fail.")
 
-    monkeypatch.setattr(known_good, "check_level", fails_twice)
+    monkeypatch.setattr(known_good, "check", fails_twice)
     monkeypatch.setattr(season_work, "_LONG_PAUSE", 0.0)
     season_work._pause(arena, Workers(1, None), str(raised.value))
     assert tries == 3 * [str(raised.value)]
@@ -190,12 +190,12 @@ def test_an_arena_pauses_on_a_machine_that_lacks_memory_and_tells_the_staff(runn
 
 
 def test_a_version_that_a_failing_machine_refuses_waits(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(_: object) -> None:
+    def fails(*_: object) -> None:
         raise MatchVoid("Known good bots fail.")
 
     running.arena.isolate("none")
     monkeypatch.undo()
-    monkeypatch.setattr(known_good, "check_level", fails)
+    monkeypatch.setattr(known_good, "check", fails)
     number = running.hand_in(b"raise SystemExit(3)").json["id"]
     with pytest.raises(MatchVoid):
         Checker(running.arena).check_next()

@@ -29,7 +29,6 @@ from referee.arena.arena import open_arena
 from referee.arena.season_store import CHECKING, SeasonStore
 from referee.cli import season, submit
 from referee.errors import UsageError
-from referee.isolation import choose
 from referee.pages import serve
 from referee.support.processes import GIVES_WAY
 
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from commands import Commands, Running
 
     from referee.arena.client import ArenaClient
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -271,11 +270,11 @@ def test_wrong_use_of_submit(words: list[str], sentence: str, other: str, refere
 def test_without_a_sandbox_the_server_says_what_is_missing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def missing(requested: str, *_: object) -> Isolation:
+    def missing(requested: str, *_: object) -> Level:
         assert requested == "strict"
         raise UsageError("No sandbox: user namespaces are missing.")
 
-    monkeypatch.setattr(choose, "choose", missing)
+    monkeypatch.setattr("referee.isolation.launcher.choose", missing)
     with pytest.raises(typer.Exit) as ended:
         season.serve(folder=folder / "arena")
     assert ended.value.exit_code == 2

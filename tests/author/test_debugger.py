@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from conftest import HOSTILE
+from new_match import LevelLauncher
 from replay_records import edited
 from scripted_bots import bot
 
@@ -18,7 +19,6 @@ import referee as package
 from referee import games
 from referee.author.debugger import debug, turn_of
 from referee.errors import PlayerError, ReplayError, StartError, UsageError
-from referee.isolation.level import Isolation
 from referee.players.names import resolve
 from referee.replay.questions import recorded_seat
 from sdk import PreyBot, State
@@ -186,5 +186,5 @@ def test_without_a_secret_the_bot_gets_another_seed(source: Path, tmp_path: Path
     found = package.ask(path, 11, "prey", "runner")
     assert found.move == found.recorded
     spec = resolve("runner", "prey", "evasion")
-    result = debug(recorded_seat(path, "prey"), 11, spec, Isolation())
+    result = debug(recorded_seat(path, "prey"), 11, spec, LevelLauncher(serves_one=True))
     assert "no secret in its head" in result.notes[0]

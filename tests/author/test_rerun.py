@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from new_match import Options, match_between
+from new_match import LevelLauncher, Options, match_between
 from sandboxes import HOSTILE, PATIENT, UNHURRIED
 from scripted_bots import bot
 
@@ -18,7 +18,7 @@ import referee as package
 from referee import games
 from referee.author.rerun import Rerun, rerun
 from referee.errors import ReplayError, StartError, UsageError
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.match.options import limits_of
 from referee.players.clock import TimeControl
 from referee.players.names import resolve
@@ -47,7 +47,7 @@ def play(path: Path, game: str, lineup: Mapping[str, str], rules: str | None = N
 def again(path: Path, seat: str, player: str, **options: Any) -> Rerun:
     recorded = recorded_seat(path, seat)
     spec = resolve(player, seat, recorded.game.info.name, recorded.settings)
-    return rerun(recorded, spec, Isolation(limits=limits_of(recorded.replay.head)), **options)
+    return rerun(recorded, spec, LevelLauncher(Level(limits=limits_of(recorded.replay.head)), serves_one=True), **options)
 
 
 EXAMPLES: list[tuple[str, str | None, dict[str, str], dict[str, Any]]] = [

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sandboxes import need
 
-from referee.isolation import delays
+from referee.support import delays
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "fastchess.py"
 

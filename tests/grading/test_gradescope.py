@@ -359,7 +359,7 @@ def test_the_level_is_the_best_that_keeps_bots_from_the_rubric(rubric: Rubric, m
         if requested not in possible:
             raise UsageError(f"{requested} is not possible.")
 
-    monkeypatch.setattr("referee.grading.gradescope.choose", chosen)
+    monkeypatch.setattr("referee.grading.gradescope.open_launcher", chosen)
     monkeypatch.setattr(probe, "parts", list)
     possible = {"strict", LIMITS_USER}
     assert level_here(rubric._replace(options=MatchOptions(isolation="none"))) == "none"

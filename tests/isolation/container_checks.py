@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from new_match import LevelLauncher
 from sandboxes import INTRUDERS, PATIENT, UNHURRIED, Planted, census, intrude
 
 from referee.errors import UsageError
-from referee.isolation import another_user, submission
+from referee.isolation import submission, users
 from referee.isolation.choose import choose
-from referee.isolation.launcher import Launcher
 from referee.isolation.limits import LIMITS_USER, Limits
 from referee.isolation.users import FIRST, LAST
 from referee.players.names import resolve
@@ -26,7 +26,7 @@ from referee.support.words import MIB
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
 
 CHEATS = INTRUDERS / "in_a_container"
 RESULTS = '{"score": 1}'
@@ -35,7 +35,7 @@ LANDLOCK_VERSION = ctypes.CDLL(None).syscall(444, None, ctypes.c_size_t(0), 1)
 
 
 @pytest.fixture
-def level() -> Isolation:
+def level() -> Level:
     return choose(LIMITS_USER, Limits())
 
 
@@ -55,11 +55,7 @@ def private(planted: Planted) -> Iterator[Planted]:
 
 
 def users_processes() -> list[str]:
-    return [
-        pid
-        for pid in os.listdir("/proc")
-        if pid.isdigit() and any(another_user.is_of(int(pid), number) for number in range(FIRST, LAST + 1))
-    ]
+    return [pid for pid in os.listdir("/proc") if pid.isdigit() and any(users.is_of(int(pid), number) for number in range(FIRST, LAST + 1))]
 
 
 def test_namespaces_are_refused_here() -> None:
@@ -70,7 +66,7 @@ def test_namespaces_are_refused_here() -> None:
 
 
 @pytest.mark.parametrize(("name", "least"), [("changes_the_results", 15), ("reads_what_is_hidden", 20), ("kills_the_referee", 20)])
-def test_a_cheat_gets_nothing_and_the_match_goes_on(name: str, least: int, level: Isolation, private: Planted) -> None:
+def test_a_cheat_gets_nothing_and_the_match_goes_on(name: str, least: int, level: Level, private: Planted) -> None:
     before = census()
     played = intrude(CHEATS / f"{name}.py", private, level)
     assert played.got == []
@@ -82,7 +78,7 @@ def test_a_cheat_gets_nothing_and_the_match_goes_on(name: str, least: int, level
 
 
 @pytest.mark.parametrize("name", ["leaves_daemons", "nests_folders"])
-def test_what_a_bot_leaves_behind_is_gone(name: str, level: Isolation, private: Planted) -> None:
+def test_what_a_bot_leaves_behind_is_gone(name: str, level: Level, private: Planted) -> None:
     before = census()
     played = intrude(CHEATS / f"{name}.py", private, level)
     assert "done" in played.log
@@ -91,7 +87,7 @@ def test_what_a_bot_leaves_behind_is_gone(name: str, level: Isolation, private: 
     assert census() == before
 
 
-def test_a_bot_has_no_network_and_leaves_no_notes(level: Isolation, private: Planted) -> None:
+def test_a_bot_has_no_network_and_leaves_no_notes(level: Level, private: Planted) -> None:
     common = Path("/tmp/open")
     common.mkdir()
     common.chmod(0o777)
@@ -107,8 +103,8 @@ def test_a_bot_has_no_network_and_leaves_no_notes(level: Isolation, private: Pla
     assert os.listdir(common) == (["landlock"] if LANDLOCK_VERSION >= 6 else [])
 
 
-def test_one_supervisor_serves_match_after_match(level: Isolation, private: Planted) -> None:
-    launcher = Launcher()
+def test_one_supervisor_serves_match_after_match(level: Level, private: Planted) -> None:
+    launcher = LevelLauncher()
     before = census()["files"]
     try:
         watchdogs = set()
@@ -124,7 +120,7 @@ def test_one_supervisor_serves_match_after_match(level: Isolation, private: Plan
         launcher.close()
 
 
-def test_each_bot_is_a_user_without_any_right(level: Isolation, private: Planted) -> None:
+def test_each_bot_is_a_user_without_any_right(level: Level, private: Planted) -> None:
     source = private.folder / "tells.py"
     source.write_text(
         "import os, sys\nfrom _wire import play_well, ready\nready()\n"
@@ -151,7 +147,7 @@ def test_each_bot_is_a_user_without_any_right(level: Isolation, private: Planted
         ("dies_of_disk", "disk", "wrote more to disk than its limit of 16 MiB"),
     ],
 )
-def test_a_limit_ends_a_bot_and_is_named(name: str, cause: str, text: str, level: Isolation, private: Planted) -> None:
+def test_a_limit_ends_a_bot_and_is_named(name: str, cause: str, text: str, level: Level, private: Planted) -> None:
     # Without the right to read more about other users' processes, their shared pages count fully: forks have much memory. The container has
     # enough for what is promised here, else the match would be void.
     limits = Limits(memory_bytes=256 * MIB, processes=16) if cause == "processes" else Limits(memory_bytes=320 * MIB)
@@ -164,7 +160,7 @@ def test_a_limit_ends_a_bot_and_is_named(name: str, cause: str, text: str, level
     assert users_processes() == []
 
 
-def test_a_bot_that_is_missing_a_module_is_told_so_by_its_own_paths(level: Isolation, private: Planted) -> None:
+def test_a_bot_that_is_missing_a_module_is_told_so_by_its_own_paths(level: Level, private: Planted) -> None:
     bot = private.folder / "alone.py"
     bot.write_text("import helper\n")
     (private.folder / "helper.py").write_text("")
@@ -195,7 +191,7 @@ def test_a_closed_folder_for_temporary_files_is_refused(private: Planted, monkey
         choose(LIMITS_USER, Limits())
 
 
-def test_two_bots_of_a_match_are_two_users(level: Isolation, private: Planted) -> None:
+def test_two_bots_of_a_match_are_two_users(level: Level, private: Planted) -> None:
     line = "import os, sys\nprint('user', os.getuid(), file=sys.stderr)\n"
     opponent = private.folder / "opponent" / "hunter.py"
     opponent.write_text(line + opponent.read_text())

@@ -24,7 +24,7 @@ from referee.replay.reader import verify
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
     from referee.players.clock import Clock
     from referee.players.player import Reply
     from referee.replay.events import MatchResult
@@ -59,13 +59,13 @@ def killed_at(moments: list[float], planted: Planted, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.alone
-def test_nothing_is_left_when_the_referee_is_killed(best: Isolation, planted: Planted, tmp_path: Path) -> None:
+def test_nothing_is_left_when_the_referee_is_killed(best: Level, planted: Planted, tmp_path: Path) -> None:
     killed_at([0.1, 0.25, 0.35, 0.45, 0.6, 1.5], planted, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.alone
-def test_nothing_is_left_when_the_referee_is_killed_at_any_moment(best: Isolation, planted: Planted, tmp_path: Path) -> None:
+def test_nothing_is_left_when_the_referee_is_killed_at_any_moment(best: Level, planted: Planted, tmp_path: Path) -> None:
     killed_at([0.1 * moment for moment in range(1, 13)], planted, tmp_path)
 
 
@@ -102,16 +102,16 @@ def census_has_freezer() -> bool:
 
 
 @pytest.mark.slow
-def test_nothing_is_left_of_a_hundred_matches(isolation: Isolation, planted: Planted) -> None:
+def test_nothing_is_left_of_a_hundred_matches(isolation: Level, planted: Planted) -> None:
     intrude(INTRUDERS / "daemon.py", planted, isolation, steps=3)
     before = census()
     # A hundred at the best level; the other one has no groups that could be left.
-    for number in range(100 if isolation.level == ISOLATED_CGROUP else 40):
+    for number in range(100 if isolation.name == ISOLATED_CGROUP else 40):
         intrude(INTRUDERS / ("forks_200.py" if number % 10 == 0 else "daemon.py"), planted, isolation, steps=3)
     assert census() == before
 
 
-def test_a_match_run_by_a_thread_goes_on(best: Isolation, planted: Planted) -> None:
+def test_a_match_run_by_a_thread_goes_on(best: Level, planted: Planted) -> None:
     found: list[MatchResult] = []
     thread = threading.Thread(target=lambda: found.append(intrude(INTRUDERS / "daemon.py", planted, best).result))
     thread.start()
@@ -120,7 +120,7 @@ def test_a_match_run_by_a_thread_goes_on(best: Isolation, planted: Planted) -> N
     assert found[0].steps == 30
 
 
-def test_ctrl_c_leaves_nothing(best: Isolation, planted: Planted) -> None:
+def test_ctrl_c_leaves_nothing(best: Level, planted: Planted) -> None:
     before = census()
     folder = planted.folder / "waits"
     folder.mkdir()
@@ -138,9 +138,7 @@ def test_ctrl_c_leaves_nothing(best: Isolation, planted: Planted) -> None:
     assert census() == before
 
 
-def test_a_sandbox_that_fails_voids_the_match_and_leaves_nothing(
-    best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_sandbox_that_fails_voids_the_match_and_leaves_nothing(best: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     before = census()
     command = bubblewrap.command
 
@@ -157,13 +155,13 @@ def test_a_sandbox_that_fails_voids_the_match_and_leaves_nothing(
     assert census() == before
 
 
-def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_that_is_killed_from_outside_voids_the_match(best: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever kills bwrap itself, the bot can't have done it."""
     ask = Exchange.ask
 
     def killing(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         if seat == "prey":
-            os.kill(self.bots["prey"].process.pid, signal.SIGKILL)
+            os.kill(self.processes["prey"].pid, signal.SIGKILL)
         return ask(self, seat, data, clock)
 
     monkeypatch.setattr("referee.match.match.Exchange", type("Watched", (Exchange,), {"ask": killing}))

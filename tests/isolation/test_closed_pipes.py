@@ -11,7 +11,7 @@ from new_match import Options
 from sandboxes import busy
 
 from referee.isolation import bubblewrap
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import LIMITS, NONE, Limits
 from referee.match.options import RunOptions, TimeControl
 
@@ -57,7 +57,7 @@ def bot(folder: Path, way: str, moment: str) -> str:
     return str(program)
 
 
-def check(isolation: Isolation, folder: Path, way: str, moment: str) -> None:
+def check(isolation: Level, folder: Path, way: str, moment: str) -> None:
     folder.chmod(0o755)
     result = play_match(bot(folder, way, moment), "still", options=ENDLESS._replace(isolation=isolation), max_steps=5)
     assert list(result.faults) == ["hunter"]
@@ -69,29 +69,27 @@ CASES = [case for case in itertools.product(WAYS, ("start", "turn")) if case != 
 
 
 @pytest.mark.parametrize(("way", "moment"), CASES)
-def test_it_is_noticed_in_a_sandbox(way: str, moment: str, isolation: Isolation, tmp_path: Path) -> None:
+def test_it_is_noticed_in_a_sandbox(way: str, moment: str, isolation: Level, tmp_path: Path) -> None:
     check(isolation, tmp_path, way, moment)
 
 
 @pytest.mark.parametrize("level", [NONE, LIMITS])
 @pytest.mark.parametrize("way", ["executes", "has_a_child", "ends"])
 def test_it_is_noticed_at_other_levels(way: str, level: str, tmp_path: Path) -> None:
-    check(Isolation(level, Limits()), tmp_path, way, "turn")
+    check(Level(level, Limits()), tmp_path, way, "turn")
 
 
-def test_the_shell_puts_the_pipes_in_place_where_there_are_no_rules(
-    best: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_shell_puts_the_pipes_in_place_where_there_are_no_rules(best: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bubblewrap, "perl_path", lambda: None)
     check(best, tmp_path, "closes", "turn")
 
 
-def test_how_it_ended_is_known_on_a_busy_machine(best: Isolation, tmp_path: Path) -> None:
+def test_how_it_ended_is_known_on_a_busy_machine(best: Level, tmp_path: Path) -> None:
     with busy(4):
         check(best, tmp_path, "ends", "turn")
 
 
-def test_a_bot_has_its_three_descriptors_alone(best: Isolation, tmp_path: Path) -> None:
+def test_a_bot_has_its_three_descriptors_alone(best: Level, tmp_path: Path) -> None:
     tmp_path.chmod(0o755)
     program = tmp_path / "lists.py"
     program.write_text("import os, sys\nsys.exit(100 + sum(os.path.exists(f'/proc/self/fd/{number}') for number in range(64)))\n")

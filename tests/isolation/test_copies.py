@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
+from new_match import LevelLauncher
 from sandboxes import UNHURRIED, USER, Planted, census, intrude
 
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, UsageError
@@ -18,7 +19,6 @@ from referee.handins.hashes import file_hashes
 from referee.isolation import bubblewrap, copies, submission
 from referee.isolation.bot import Bot
 from referee.isolation.copies import Copies
-from referee.isolation.launcher import Launcher
 from referee.isolation.names import own_prefix
 from referee.isolation.submission import Piece
 from referee.isolation.users import FIRST, LAST
@@ -27,8 +27,8 @@ from referee.replay.events import Listener, StepTaken
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.isolation.level import Isolation
-    from referee.isolation.process import Cleaning
+    from referee.isolation.bot_process import Cleaning
+    from referee.isolation.level import Level
 
 #: A prey that tells its log which file it is, and tries to change it.
 TELLS = """
@@ -60,8 +60,8 @@ play_well(100)
 
 
 @pytest.fixture
-def launcher() -> Iterator[Launcher]:
-    kept = Launcher()
+def launcher() -> Iterator[LevelLauncher]:
+    kept = LevelLauncher()
     yield kept
     kept.close()
 
@@ -109,7 +109,7 @@ def test_what_does_not_belong_to_a_bot_is_not_copied(tmp_path: Path) -> None:
 
 
 def test_a_program_is_copied_once_and_no_bot_changes_the_copy(
-    bot: Path, isolation: Isolation, planted: Planted, python: str, launcher: Launcher
+    bot: Path, isolation: Level, planted: Planted, python: str, launcher: LevelLauncher
 ) -> None:
     said = set()
     first: dict[str, tuple[int, int, int, bytes]] = {}
@@ -132,7 +132,7 @@ def test_a_program_is_copied_once_and_no_bot_changes_the_copy(
 
 
 def test_outside_a_sandbox_only_the_bots_own_number_can_read_a_copy(
-    bot: Path, best: Isolation, planted: Planted, launcher: Launcher
+    bot: Path, best: Level, planted: Planted, launcher: LevelLauncher
 ) -> None:
     if os.geteuid() != 0:
         pytest.skip("only root gives bots numbers of their own")
@@ -166,7 +166,7 @@ def test_outside_a_sandbox_only_the_bots_own_number_can_read_a_copy(
             assert not can(looking.users[0], f"ls {around}/bot")
 
 
-def test_a_program_in_both_seats_has_two_copies(best: Isolation, launcher: Launcher, planted: Planted) -> None:
+def test_a_program_in_both_seats_has_two_copies(best: Level, launcher: LevelLauncher, planted: Planted) -> None:
     folder = planted.folder / "both"
     folder.mkdir()
 
@@ -182,7 +182,7 @@ def test_a_program_in_both_seats_has_two_copies(best: Isolation, launcher: Launc
 
 
 def test_after_a_void_programs_are_copied_anew(
-    bot: Path, best: Isolation, planted: Planted, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+    bot: Path, best: Level, planted: Planted, launcher: LevelLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = census()
     intrude(bot, planted, best, steps=1, launcher=launcher)
@@ -196,7 +196,7 @@ def test_after_a_void_programs_are_copied_anew(
 
 
 @pytest.mark.usefixtures("same_user")
-def test_a_match_without_a_sandbox_ends_the_copies(bot: Path, best: Isolation, planted: Planted, launcher: Launcher) -> None:
+def test_a_match_without_a_sandbox_ends_the_copies(bot: Path, best: Level, planted: Planted, launcher: LevelLauncher) -> None:
     before = census()
     intrude(bot, planted, best, steps=1, launcher=launcher)
     assert len(tops()) == 1
@@ -206,7 +206,7 @@ def test_a_match_without_a_sandbox_ends_the_copies(bot: Path, best: Isolation, p
     assert census() == before
 
 
-def test_a_copy_that_fails_the_check_is_not_used(bot: Path, best: Isolation, planted: Planted) -> None:
+def test_a_copy_that_fails_the_check_is_not_used(bot: Path, best: Level, planted: Planted) -> None:
     seen = []
 
     def refuse(program: Bot, folder: str) -> None:
@@ -216,7 +216,7 @@ def test_a_copy_that_fails_the_check_is_not_used(bot: Path, best: Isolation, pla
 
     before = census()
     with pytest.raises(UsageError, match="has changed"):
-        intrude(bot, planted, best, steps=1, launcher=Launcher(refuse))
+        intrude(bot, planted, best, steps=1, launcher=LevelLauncher(check=refuse))
     assert seen == [["hunter.py"], ["_tries.py", "_wire.py", "prey.py"]]
     assert census() == before
 

@@ -16,7 +16,7 @@ from referee.players.names import resolve
 if TYPE_CHECKING:
     from sandboxes import Planted
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
     from referee.replay.events import MatchResult, StepTaken
 
 #: Processor time and busy neighbours are what these tests are about.
@@ -59,7 +59,7 @@ Delegates.main()
 """
 
 
-def play(source: str, planted: Planted, isolation: Isolation, steps: int, time: TimeControl) -> tuple[MatchResult, list[StepTaken]]:
+def play(source: str, planted: Planted, isolation: Level, steps: int, time: TimeControl) -> tuple[MatchResult, list[StepTaken]]:
     folder = planted.folder / "computes"
     folder.mkdir(exist_ok=True)
     (folder / "hunter.py").write_text(source)
@@ -84,7 +84,7 @@ LIMIT = TimeControl(startup=30.0, move=0.1, bank=None, kind="cpu")
 
 
 @pytest.mark.slow
-def test_three_hundred_moves_beside_twice_as_many_busy_processes_as_cores(best: Isolation, planted: Planted) -> None:
+def test_three_hundred_moves_beside_twice_as_many_busy_processes_as_cores(best: Level, planted: Planted) -> None:
     with busy(2 * (os.cpu_count() or 1)):
         result, seen = play(COMPUTES.format(seconds=0.02), planted, best, 300, LIMIT.replace(move=0.04))
         assert not result.faults
@@ -94,7 +94,7 @@ def test_three_hundred_moves_beside_twice_as_many_busy_processes_as_cores(best: 
         assert result.times["hunter"].wall > result.times["hunter"].used
 
 
-def test_who_computes_longer_than_the_limit_is_late_beside_busy_processes_too(best: Isolation, planted: Planted) -> None:
+def test_who_computes_longer_than_the_limit_is_late_beside_busy_processes_too(best: Level, planted: Planted) -> None:
     with busy(2 * (os.cpu_count() or 1)):
         for _ in range(3):
             result, seen = play(COMPUTES.format(seconds=0.13), planted, best, 30, LIMIT)
@@ -103,7 +103,7 @@ def test_who_computes_longer_than_the_limit_is_late_beside_busy_processes_too(be
             assert result.failures["hunter"].text.split(" It was at ")[0].endswith("within the move limit of 0.1 s of processor time.")
 
 
-def test_sleep_is_caught_by_the_guard(best: Isolation, planted: Planted) -> None:
+def test_sleep_is_caught_by_the_guard(best: Level, planted: Planted) -> None:
     result, _ = play(SLEEPS, planted, best, 30, LIMIT)
     assert result.steps == 2
     fault = result.failures["hunter"]
@@ -112,13 +112,13 @@ def test_sleep_is_caught_by_the_guard(best: Isolation, planted: Planted) -> None
     assert result.times["hunter"].used < 0.1
 
 
-def test_work_of_children_is_billed(isolation: Isolation, planted: Planted) -> None:
+def test_work_of_children_is_billed(isolation: Level, planted: Planted) -> None:
     result, seen = play(DELEGATES, planted, isolation, 30, LIMIT)
     assert not seen
     assert result.failures["hunter"].cause == "time"
 
 
-def test_both_times_are_recorded_for_every_move(best: Isolation, planted: Planted) -> None:
+def test_both_times_are_recorded_for_every_move(best: Level, planted: Planted) -> None:
     for kind in ("wall", "cpu"):
         result, seen = play(COMPUTES.format(seconds=0.01), planted, best, 10, LIMIT.replace(kind=kind, move=5.0))
         assert not result.faults

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
     from referee.isolation.probe import SandboxCheck
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_the_doctor_tries_everything_and_says_what_it_saw(best: Isolation, referee: Cli) -> None:
+def test_the_doctor_tries_everything_and_says_what_it_saw(best: Level, referee: Cli) -> None:
     done = referee("doctor")
     assert done.returncode == 0, done.stdout + done.stderr
     for name in (
@@ -72,7 +72,7 @@ def test_strict_without_a_part_is_refused_with_the_remedy(name: str, monkeypatch
     assert not found.is_strict
     assert "isolated" not in found.levels
     weaker = choose("auto", Limits(), _programs())
-    assert weaker.level == "limits"
+    assert weaker.name == "limits"
     assert "missing" in weaker.notes[0]
 
 
@@ -86,7 +86,7 @@ def test_without_libseccomp_strict_names_the_package(monkeypatch: pytest.MonkeyP
         choose("strict", Limits())
 
 
-def test_without_user_namespaces(best: Isolation, referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_user_namespaces(best: Level, referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A bwrap that says what the real one says where user namespaces are forbidden, as an ordinary user would meet it."""
     for said, remedy in (
         ("bwrap: setting up uid map: Permission denied", "AppArmor"),
@@ -111,7 +111,7 @@ def test_without_user_namespaces(best: Isolation, referee: Cli, tmp_path: Path, 
         assert str(raised.value).count("sandbox starts") >= 1
 
 
-def test_a_check_that_fails_inside_refuses_strict(monkeypatch: pytest.MonkeyPatch, best: Isolation) -> None:
+def test_a_check_that_fails_inside_refuses_strict(monkeypatch: pytest.MonkeyPatch, best: Level) -> None:
     """The self-check can fail: here it finds the planted file, because it is shown."""
     command = bubblewrap.command
 
@@ -127,7 +127,7 @@ def test_a_check_that_fails_inside_refuses_strict(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_a_sandbox_with_a_network_refuses_strict(is_open: bool, monkeypatch: pytest.MonkeyPatch, best: Isolation) -> None:
+def test_a_sandbox_with_a_network_refuses_strict(is_open: bool, monkeypatch: pytest.MonkeyPatch, best: Level) -> None:
     """Also where every Python of the machine is open to other users: there the other variant was once accepted without a check."""
     if is_open:
         monkeypatch.setattr(probe, "variant_for", lambda binds: VARIANT_A)
@@ -161,18 +161,18 @@ def test_the_level_is_in_the_result_the_replay_and_the_report(wish: str, level: 
     assert shown["head"]["limits"].get("memory_bytes") == (None if level == "none" else 512 << 20)
 
 
-def test_auto_takes_the_best_and_says_which(best: Isolation, referee: Cli) -> None:
+def test_auto_takes_the_best_and_says_which(best: Level, referee: Cli) -> None:
     done = referee("play", "straight", "still", "--max-steps", "3")
-    assert f"  sandbox  {best.level}" in done.stdout
-    assert best.level in LEVELS[:2]
+    assert f"  sandbox  {best.name}" in done.stdout
+    assert best.name in LEVELS[:2]
 
 
-def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Isolation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Level, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made: list[str] = []
     prove = probe.prove
 
-    def counted(isolation: Isolation, ways: set[str], *, is_deep: bool = False) -> list[SandboxCheck]:
+    def counted(isolation: Level, ways: set[str], *, is_deep: bool = False) -> list[SandboxCheck]:
         made.append("self-check")
         return prove(isolation, ways, is_deep=is_deep)
 
@@ -201,7 +201,7 @@ def test_a_proof_is_believed_for_auto_and_made_anew_for_strict(best: Isolation, 
     assert len(made) == 5
 
 
-def test_root_takes_the_other_way_in_where_the_first_fails(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_root_takes_the_other_way_in_where_the_first_fails(best: Level, monkeypatch: pytest.MonkeyPatch) -> None:
     if os.geteuid() != 0:
         pytest.skip("an ordinary user has one way in")
     system = [program for program in _programs() if program.argv[0] == "/usr/bin/python3"]
@@ -215,7 +215,7 @@ def test_root_takes_the_other_way_in_where_the_first_fails(best: Isolation, monk
 
     monkeypatch.setattr(bubblewrap, "command", forbidden)
     found = choose("strict", Limits(), system)
-    assert found.level == best.level
+    assert found.name == best.name
     assert not found.has_variant_a
     diagnosis = diagnose()
     assert diagnosis.is_strict

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from sandboxes import INTRUDERS, PATIENT, UNHURRIED, Planted, intrude
 
-from referee.isolation.process import Process, SandboxedProcess
+from referee.isolation.bot_process import BotProcess
+from referee.isolation.sandboxed_process import SandboxedProcess
 from referee.players.exchange import Exchange
 from referee.players.meter import BotMeter, CpuMeter
 from referee.players.scheduling import BEING_FROZEN, GOING_TO_SLEEP, Turns
@@ -16,7 +17,7 @@ from referee.players.scheduling import BEING_FROZEN, GOING_TO_SLEEP, Turns
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
     from referee.players.clock import Clock
     from referee.players.player import Reply
 
@@ -30,7 +31,7 @@ THINKER = (
 @pytest.mark.alone
 @pytest.mark.parametrize("kind", ["wall", pytest.param("cpu", marks=pytest.mark.slow)])
 def test_no_clock_runs_while_the_other_works_in_the_kernel(
-    kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+    kind: str, best: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not best.holds:
         pytest.skip("a stop is a courtesy without a freezer, as the report says")
@@ -54,7 +55,7 @@ def test_no_clock_runs_while_the_other_works_in_the_kernel(
     def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         nonlocal used
         stood.clear()
-        prey = self.bots["prey"].process
+        prey = self.processes["prey"]
         aside, is_found = prey.seconds() - used, not self._turns.of("prey").is_watched
         begun = time.perf_counter()
         reply = ask(self, seat, data, clock)
@@ -83,7 +84,7 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
     """A walk through processes misses one that ends meanwhile: its time is gone for a moment."""
     readings = iter([0.5, 1.0, 0.2, 0.9, 1.03, 1.03, 1.05])
 
-    class Dips(Process):
+    class Dips(BotProcess):
         def seconds(self) -> float:
             return next(readings)
 
@@ -96,7 +97,7 @@ def test_a_reading_that_falls_bills_nothing_twice() -> None:
 
 
 def test_a_bot_that_was_found_at_work_pays_for_what_a_freeze_did_not_interrupt() -> None:
-    class Held(Process):
+    class Held(BotProcess):
         holds = is_exact = True
         used = 6.0
 
@@ -130,7 +131,7 @@ def test_children_of_a_quick_bot_are_billed_a_little_later() -> None:
     """Reading all processes takes longer than a quick answer; nothing is lost, and nothing is billed twice."""
     own = total = 0.0
 
-    class Counts(Process):
+    class Counts(BotProcess):
         def seconds(self) -> float:
             return total
 

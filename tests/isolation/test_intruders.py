@@ -15,9 +15,9 @@ from conftest import HOSTILE, PATIENT, UNHURRIED
 from sandboxes import INTRUDERS, Planted, census, intrude, missing, need
 
 from referee.errors import UsageError
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import ISOLATED, NONE, Limits
-from referee.isolation.process import SandboxedProcess
+from referee.isolation.sandboxed_process import SandboxedProcess
 from referee.players.exchange import Exchange
 from referee.replay.paths import log_path
 
@@ -70,7 +70,7 @@ def test_every_intruder_has_a_test() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(CONTAINED))
-def test_an_intruder_gets_nothing_and_the_match_goes_on(name: str, isolation: Isolation, planted: Planted, python: str) -> None:
+def test_an_intruder_gets_nothing_and_the_match_goes_on(name: str, isolation: Level, planted: Planted, python: str) -> None:
     before = census()
     played = intrude(INTRUDERS / f"{name}.py", planted, isolation, python=python)
     assert played.got == []
@@ -86,7 +86,7 @@ def test_what_a_bot_reads_there_are_numbers_of_the_whole_machine(planted: Plante
     for _ in range(3):
         subprocess.run(["/bin/true"], check=True)
     need(process_number() > first, "its kernel numbers no processes (pidfs, Linux 6.9)", of_kernel=True)
-    played = intrude(INTRUDERS / "reads_numbers.py", planted, Isolation(NONE))
+    played = intrude(INTRUDERS / "reads_numbers.py", planted, Level(NONE))
     assert len([line for line in played.got if "the number of a process" in line or "that of a new process" in line]) == 2
 
 
@@ -116,7 +116,7 @@ for question in turns():
 """
 
 
-def test_a_bot_sees_no_signal_of_another_one_in_the_counters_of_the_machine(isolation: Isolation, planted: Planted) -> None:
+def test_a_bot_sees_no_signal_of_another_one_in_the_counters_of_the_machine(isolation: Level, planted: Planted) -> None:
     hunter = planted.folder / "signals"
     hunter.mkdir()
     for source in (HOSTILE / "_wire.py", INTRUDERS / "_tries.py"):
@@ -129,7 +129,7 @@ def test_a_bot_sees_no_signal_of_another_one_in_the_counters_of_the_machine(isol
 
 
 @pytest.mark.parametrize("name", sorted(ENDED))
-def test_a_limit_ends_it_and_its_name_is_the_cause(name: str, isolation: Isolation, planted: Planted, python: str) -> None:
+def test_a_limit_ends_it_and_its_name_is_the_cause(name: str, isolation: Level, planted: Planted, python: str) -> None:
     kind, cause, sentence = ENDED[name]
     time = PATIENT.replace(move=0.3, kind="cpu") if cause == "time" else PATIENT
     before = census()
@@ -141,7 +141,7 @@ def test_a_limit_ends_it_and_its_name_is_the_cause(name: str, isolation: Isolati
 
 
 @pytest.mark.parametrize("name", ["many_files", "many_files_unseen"])
-def test_files_without_end_end_it(name: str, isolation: Isolation, planted: Planted, python: str) -> None:
+def test_files_without_end_end_it(name: str, isolation: Level, planted: Planted, python: str) -> None:
     played = intrude(INTRUDERS / f"{name}.py", planted, isolation, python=python, steps=2000)
     fault = played.result.failures.get("prey")
     assert fault is not None
@@ -175,7 +175,7 @@ WIRE = {
 
 
 @pytest.mark.parametrize("name", sorted(WIRE))
-def test_on_the_wire_nothing_is_different_inside(name: str, best: Isolation, planted: Planted) -> None:
+def test_on_the_wire_nothing_is_different_inside(name: str, best: Level, planted: Planted) -> None:
     time = PATIENT.replace(move=0.5) if WIRE[name] == "late" else PATIENT
     played = intrude(HOSTILE / f"{name}.py", planted, best, time=time)
     fault = played.result.failures.get("prey")
@@ -196,7 +196,7 @@ def test_on_the_wire_nothing_is_different_inside(name: str, best: Isolation, pla
         assert fault.cause == "output"
 
 
-def test_two_bots_side_by_side_neither_see_nor_signal_each_other(isolation: Isolation, planted: Planted) -> None:
+def test_two_bots_side_by_side_neither_see_nor_signal_each_other(isolation: Level, planted: Planted) -> None:
     other = planted.folder / "other"
     other.mkdir()
     (other / "hunter.py").write_text(
@@ -218,9 +218,7 @@ def test_two_bots_side_by_side_neither_see_nor_signal_each_other(isolation: Isol
 
 
 @pytest.mark.alone
-def test_nothing_works_out_of_turn_where_there_is_a_freezer(
-    isolation: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_works_out_of_turn_where_there_is_a_freezer(isolation: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     if not isolation.holds:
         pytest.skip("a stop is a courtesy without a freezer, as the report says")
     thinker = planted.folder / "thinker"
@@ -234,7 +232,7 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
     thought: list[float] = []
 
     def watched(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
-        prey = self.bots["prey"].process
+        prey = self.processes["prey"]
         before = prey.seconds()
         reply = ask(self, seat, data, clock)
         if seat == "hunter":
@@ -252,7 +250,7 @@ def test_nothing_works_out_of_turn_where_there_is_a_freezer(
         assert sum(burnt) < sum(thought) / 4, "as long as the hunter thinks, the prey stands still"
 
 
-def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_starves_the_referee_is_late_and_voids_nothing(isolation: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     """What its children burn speaks for it. How that is weighed against the referee's lateness is tested beside the match loop.
 
     How late the referee really is depends on all that runs on this machine, so no limit is set on that.
@@ -283,13 +281,13 @@ def test_without_a_freezer_strict_gives_each_bot_a_core_of_its_own(planted: Plan
 
 
 def _play_on_cores_of_their_own(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
-    isolation = Isolation(ISOLATED, Limits(), is_strict=True)
+    isolation = Level(ISOLATED, Limits(), is_strict=True)
     places: dict[str, set[frozenset[int]]] = {}
     ask = Exchange.ask
 
     def watched(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
-        for name, player in self.bots.items():
-            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in player.process.pids())
+        for name, process in self.processes.items():
+            places.setdefault(name, set()).update(frozenset(os.sched_getaffinity(pid)) for pid in process.pids())
         return ask(self, seat, data, clock)
 
     monkeypatch.setattr("referee.match.match.Exchange", type("Watched", (Exchange,), {"ask": watched}))
@@ -313,7 +311,7 @@ def _play_on_cores_of_their_own(planted: Planted, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.slow
 @pytest.mark.alone
-def test_what_forks_while_it_starts_stays_on_its_core(best: Isolation, planted: Planted) -> None:
+def test_what_forks_while_it_starts_stays_on_its_core(best: Level, planted: Planted) -> None:
     need(best.holds, "no freezer", of_kernel=True)
     need(len(os.sched_getaffinity(0)) >= 2, "it has one core", of_kernel=True)
     for _ in range(3):
@@ -325,7 +323,7 @@ def test_what_forks_while_it_starts_stays_on_its_core(best: Isolation, planted: 
             assert " " not in places.pop()
 
 
-def test_who_takes_back_what_it_wrote_voids_nothing(isolation: Isolation, planted: Planted) -> None:
+def test_who_takes_back_what_it_wrote_voids_nothing(isolation: Level, planted: Planted) -> None:
     for _ in range(3):
         played = intrude(INTRUDERS / "takes_back.py", planted, isolation, time=PATIENT.replace(move=0.5), steps=400)
         assert set(played.result.faults) <= {"prey"}

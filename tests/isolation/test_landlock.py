@@ -13,7 +13,7 @@ from sandboxes import need
 from referee.isolation import bubblewrap, landlock, probe
 
 if TYPE_CHECKING:
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
 
 PERL = bubblewrap.tool("perl") or ""
 #: As many layers of rules as the kernel allows for one process.
@@ -75,7 +75,7 @@ def test_a_program_whose_rules_are_refused_is_not_started() -> None:
     assert ended.stderr == "landlock: the rules of the sandbox can't be set (Argument list too long); try: referee doctor\n"
 
 
-def test_without_landlock_mounts_hide_the_counters(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_landlock_mounts_hide_the_counters(best: Level, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "/proc/vmstat" not in bubblewrap.covered(has_rules=True)
     monkeypatch.setattr(landlock, "is_known", lambda: False)
     checks = probe.prove(best, ())
@@ -85,7 +85,7 @@ def test_without_landlock_mounts_hide_the_counters(best: Isolation, monkeypatch:
     assert seen == {f"the kernel's command line: hidden, its counters: hidden, the table of mounts: {readable}"}
 
 
-def test_counters_that_nothing_hides_refuse_strict(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_counters_that_nothing_hides_refuse_strict(best: Level, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bubblewrap, "covered", lambda *, has_rules: ())
     monkeypatch.setattr(bubblewrap, "perl_path", lambda: None)
     checks = probe.prove(best, ())

@@ -20,7 +20,7 @@ from referee.errors import MatchVoid, PlayerError, StartError, UsageError
 from referee.grading.grade_class import Selection, grade_class
 from referee.isolation import cgroups, diagnosis, known_good, machine
 from referee.isolation.building import forget
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import LIMITS, NONE, Limits, most_cpu_seconds
 from referee.league import config, league
 from referee.league.engine import UNPLAYED
@@ -141,8 +141,7 @@ def test_the_memory_of_a_container_with_groups_of_version_1(tmp_path: Path) -> N
 
 
 def test_slots_have_memory_for_their_bots(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (cgroups, local):
-        monkeypatch.setattr(module, "free_memory", lambda: 2100 * MIB)
+    monkeypatch.setattr(cgroups, "free_memory", lambda: 2100 * MIB)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8))
     assert local.checked_slots(None, Limits()) == 2
     assert lacking(bots=4) == []
@@ -154,42 +153,42 @@ def test_slots_have_memory_for_their_bots(monkeypatch: pytest.MonkeyPatch) -> No
 # Known good bots in the place of others.
 
 
-def in_place_of(isolation: Isolation, *programs: str) -> tuple[str, str] | None:
+def in_place_of(isolation: Level, *programs: str) -> tuple[str, str] | None:
     specs = {str(number): resolve(program, "prey", "evasion") for number, program in enumerate(programs)}
-    return known_good.shortage(specs, dict.fromkeys(specs, isolation))
+    return known_good.shortage(specs, isolation)
 
 
 @pytest.mark.parametrize("limits", [Limits(), LITTLE])
 @pytest.mark.parametrize("level", [LIMITS, NONE])
 def test_known_good_bots_hold_what_is_promised(level: str, limits: Limits) -> None:
-    assert in_place_of(Isolation(level, limits), "runner", "runner") is None
+    assert in_place_of(Level(level, limits), "runner", "runner") is None
 
 
 @pytest.mark.parametrize("limits", [Limits(), LITTLE, Limits(memory_bytes=16 * MIB, processes=30_000)])
-def test_known_good_bots_hold_what_is_promised_in_a_sandbox(isolation: Isolation, limits: Limits) -> None:
+def test_known_good_bots_hold_what_is_promised_in_a_sandbox(isolation: Level, limits: Limits) -> None:
     assert in_place_of(isolation._replace(limits=limits), "runner", "runner") is None
 
 
 def test_known_good_bots_say_what_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    found = in_place_of(Isolation(LIMITS, LITTLE.replace(open_files=hard + 1)), "runner")
+    found = in_place_of(Level(LIMITS, LITTLE.replace(open_files=hard + 1)), "runner")
     assert found is not None
     assert found[0] == machine.LIMIT
     script = tmp_path / "bot"
     script.write_text(f"#!{sys.executable}\nimport os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n")
     monkeypatch.setattr(known_good, "_SCRIPT", script)
-    assert in_place_of(Isolation(NONE), "runner") == (machine.MEMORY, "the kernel killed one that was within its memory limit")
+    assert in_place_of(Level(NONE), "runner") == (machine.MEMORY, "the kernel killed one that was within its memory limit")
 
 
 def test_a_disk_from_which_no_program_starts_is_no_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     script = tmp_path / "bot"
     script.write_text(f"#!{sys.executable}\nraise SystemExit(126)\n")
     monkeypatch.setattr(known_good, "_SCRIPT", script)
-    found = in_place_of(Isolation(NONE), "runner")
+    found = in_place_of(Level(NONE), "runner")
     assert found is not None
     assert found[0] == machine.LIMIT
     monkeypatch.setattr(machine, "forbids_programs", lambda _: True)
-    found = in_place_of(Isolation(NONE), "runner")
+    found = in_place_of(Level(NONE), "runner")
     assert found is not None
     assert found[0] == machine.DISK
     assert "noexec" in found[1]
@@ -219,7 +218,7 @@ input()
 {source}
 input()
 """)
-    return play_match("straight", str(bot), options=UNHURRIED._replace(isolation=Isolation(LIMITS, LITTLE)), max_steps=5)
+    return play_match("straight", str(bot), options=UNHURRIED._replace(isolation=Level(LIMITS, LITTLE)), max_steps=5)
 
 
 @pytest.fixture
@@ -268,7 +267,7 @@ def test_a_start_that_the_system_refuses_is_that_of_the_bot_where_others_start(t
     bot.write_bytes(b"\x7fELF of no machine")
     bot.chmod(0o755)
     with pytest.raises(StartError):
-        play_match("straight", str(bot), options=UNHURRIED._replace(isolation=Isolation(NONE, LITTLE)))
+        play_match("straight", str(bot), options=UNHURRIED._replace(isolation=Level(NONE, LITTLE)))
 
 
 def test_a_build_that_was_killed_is_not_built_wrong(tried: list[tuple[str, ...]], tmp_path: Path) -> None:
@@ -289,7 +288,7 @@ def test_a_build_that_the_sandbox_could_not_begin_is_not_built_wrong(source: str
 @pytest.mark.parametrize("name", ["nofile", "cpu", "fsize"])
 def test_a_build_that_fails_below_its_hard_limits_makes_the_match_void(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "bot.toml").write_text('build = "false"\nrun = "./bot"\n')
-    options = UNHURRIED._replace(isolation=Isolation(LIMITS, LITTLE))
+    options = UNHURRIED._replace(isolation=Level(LIMITS, LITTLE))
     with pytest.raises(StartError):
         play_match("straight", str(tmp_path), options=options)
     letter, _, needed = GIVEN[name]
@@ -301,7 +300,7 @@ def test_a_build_that_fails_below_its_hard_limits_makes_the_match_void(name: str
     assert (raised.value.reason, raised.value.seats) == (machine.LIMIT, ("prey",))
 
 
-def test_memory_that_a_bot_did_not_get_is_the_machines_fault(best: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_that_a_bot_did_not_get_is_the_machines_fault(best: Level, monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel has killed the bot for memory, and the bot's own group has not met its limit."""
     if not best.trees.has_caps:
         pytest.skip("there are no control groups")

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from conftest import play_match
-from new_match import match_between
+from new_match import LevelLauncher, match_between
 from sandboxes import HOSTILE, INTRUDERS, UNHURRIED, USER, Planted, census, command_of, intrude, missing, need
 from victims import KILLS, Victim
 
 from referee import games
 from referee.errors import MatchVoid
 from referee.isolation import bubblewrap
-from referee.isolation.launcher import Launcher
-from referee.isolation.level import Isolation
-from referee.isolation.process import ProgramStart
+from referee.isolation.bot_process import ProgramStart
+from referee.isolation.level import Level
 from referee.isolation.supervision import Supervision, pack
 from referee.players.names import resolve
 from referee.replay.events import Listener, StepTaken
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def launcher() -> Iterator[Launcher]:
-    kept = Launcher()
+def launcher() -> Iterator[LevelLauncher]:
+    kept = LevelLauncher()
     yield kept
     kept.close()
 
@@ -53,7 +52,7 @@ def descriptors(processes: list[psutil.Process]) -> list[int]:
     return [len(os.listdir(f"/proc/{process.pid}/fd")) for process in processes]
 
 
-def test_matches_share_a_supervisor_and_leave_nothing(isolation: Isolation, planted: Planted, launcher: Launcher) -> None:
+def test_matches_share_a_supervisor_and_leave_nothing(isolation: Level, planted: Planted, launcher: LevelLauncher) -> None:
     empty = census()
     intrude(INTRUDERS / "daemon.py", planted, isolation, steps=3, launcher=launcher)
     first, idle = helpers(), census()
@@ -98,7 +97,7 @@ def test_a_program_of_another_user_has_no_way_back_and_the_supervisor_has() -> N
 
 @pytest.mark.parametrize(("victim", "number"), [(0, signal.SIGKILL), (1, signal.SIGKILL), (0, signal.SIGSTOP)])
 def test_an_idle_supervisor_that_is_lost_is_replaced(
-    victim: int, number: int, best: Isolation, planted: Planted, launcher: Launcher
+    victim: int, number: int, best: Level, planted: Planted, launcher: LevelLauncher
 ) -> None:
     intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher)
     first = helpers()
@@ -119,7 +118,7 @@ def test_an_idle_supervisor_that_is_lost_is_replaced(
     assert census()["files"] == []
 
 
-def test_a_watchdog_that_reads_nothing_blocks_no_match(launcher: Launcher) -> None:
+def test_a_watchdog_that_reads_nothing_blocks_no_match(launcher: LevelLauncher) -> None:
     """Its pipe is full after hundreds of matches: such a supervision isn't renewed."""
     supervision = Supervision()
     assert supervision.wait_until_ready()
@@ -134,7 +133,7 @@ def test_a_watchdog_that_reads_nothing_blocks_no_match(launcher: Launcher) -> No
 
 
 def test_a_void_match_leaves_no_supervisor_to_the_next(
-    best: Isolation, planted: Planted, launcher: Launcher, monkeypatch: pytest.MonkeyPatch
+    best: Level, planted: Planted, launcher: LevelLauncher, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = census()
     intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher)
@@ -152,27 +151,27 @@ class Failing(Listener):
         raise OSError(28, "No space left on device")
 
 
-def test_a_match_that_fails_leaves_no_supervisor_to_the_next(best: Isolation, planted: Planted, launcher: Launcher) -> None:
+def test_a_match_that_fails_leaves_no_supervisor_to_the_next(best: Level, planted: Planted, launcher: LevelLauncher) -> None:
     before = census()
     with pytest.raises(OSError, match="No space"):
         intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher, listeners=[Failing()])
     assert census() == before
 
 
-def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Planted, launcher: Launcher) -> None:
+def test_a_bot_that_exceeded_a_cap_leaves_no_supervisor_to_the_next(planted: Planted, launcher: LevelLauncher) -> None:
     need(not missing(), missing())
     before = census()
-    without_groups = Isolation("isolated", Isolation().limits)
+    without_groups = Level("isolated", Level().limits)
     result = intrude(INTRUDERS / "many_files.py", planted, without_groups, steps=100_000, launcher=launcher).result
     assert result.failures["prey"].kind == "exceeded"
     assert census() == before
 
 
-def play_unguarded(prey: str, level: str, launcher: Launcher, listeners: Sequence[Listener] = ()) -> MatchResult:
+def play_unguarded(prey: str, level: str, launcher: LevelLauncher, listeners: Sequence[Listener] = ()) -> MatchResult:
     """Play a short match whose bots run as the referee's own user."""
     game = games.get("evasion")
     bots = {seat: resolve(name, seat, "evasion") for seat, name in (("hunter", "straight"), ("prey", prey))}
-    options = UNHURRIED._replace(isolation=Isolation(level))
+    options = UNHURRIED._replace(isolation=Level(level))
     return match_between(
         game, game.codec.settings("classic", {"max_steps": 5}), bots, options, listeners=listeners, seed=1, launcher=launcher
     ).run()
@@ -197,7 +196,7 @@ MISCHIEF = {
 @pytest.mark.parametrize("level", ["none", "limits"])
 @pytest.mark.parametrize(("name", "is_void", "is_replaced"), [(name, *rest) for name, rest in MISCHIEF.items()])
 def test_outside_a_sandbox_no_bot_touches_the_next_match(
-    name: str, is_void: bool, is_replaced: bool, level: str, launcher: Launcher
+    name: str, is_void: bool, is_replaced: bool, level: str, launcher: LevelLauncher
 ) -> None:
     empty = census()
     assert play_unguarded("still", level, launcher).faults == {}
@@ -219,7 +218,7 @@ def test_outside_a_sandbox_no_bot_touches_the_next_match(
     assert census() == empty
 
 
-def test_no_line_but_the_secret_word_says_that_the_next_match_can_begin(launcher: Launcher, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_line_but_the_secret_word_says_that_the_next_match_can_begin(launcher: LevelLauncher, monkeypatch: pytest.MonkeyPatch) -> None:
     renew = Supervision.renew
 
     def forged(supervision: Supervision, word: bytes) -> None:
@@ -234,7 +233,7 @@ def test_no_line_but_the_secret_word_says_that_the_next_match_can_begin(launcher
     assert play_unguarded("still", "none", launcher).steps == 5
 
 
-def test_a_match_that_fails_outside_a_sandbox_leaves_no_supervisor_to_the_next(launcher: Launcher) -> None:
+def test_a_match_that_fails_outside_a_sandbox_leaves_no_supervisor_to_the_next(launcher: LevelLauncher) -> None:
     before = census()
     with pytest.raises(OSError, match="No space"):
         play_unguarded("still", "none", launcher, [Failing()])
@@ -242,7 +241,7 @@ def test_a_match_that_fails_outside_a_sandbox_leaves_no_supervisor_to_the_next(l
 
 
 @pytest.mark.usefixtures("same_user")
-def test_sandboxed_bots_never_share_a_supervisor_with_others(best: Isolation, planted: Planted, launcher: Launcher) -> None:
+def test_sandboxed_bots_never_share_a_supervisor_with_others(best: Level, planted: Planted, launcher: LevelLauncher) -> None:
     play_unguarded("still", "none", launcher)
     first = helpers()
     intrude(INTRUDERS / "daemon.py", planted, best, steps=3, launcher=launcher)
@@ -251,7 +250,7 @@ def test_sandboxed_bots_never_share_a_supervisor_with_others(best: Isolation, pl
     assert len({*first, *second, *helpers()}) == 6
 
 
-def test_an_ordinary_match_ends_its_supervisor(best: Isolation) -> None:
+def test_an_ordinary_match_ends_its_supervisor(best: Level) -> None:
     play_match("straight", "still", options=UNHURRIED._replace(isolation=best), max_steps=3)
     assert not helpers()
 

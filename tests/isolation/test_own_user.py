@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 import pytest
 from conftest import HOSTILE, play_match
 from containers import run_in_container
+from new_match import LevelLauncher
 from sandboxes import ROOT, UNHURRIED, need
 
 from referee.errors import UsageError
 from referee.isolation import own_user
-from referee.isolation.building import all_built
 from referee.isolation.choose import choose
-from referee.isolation.launcher import Launcher
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import LIMITS, NONE, Limits
 from referee.players.names import resolve
 from referee.replay.paths import log_path
@@ -140,7 +139,7 @@ def test_what_is_closed_itself_stays_closed(place: str, tmp_path: Path) -> None:
 
 
 def test_bots_of_many_matches_share_a_supervisor_and_nothing_else(tmp_path: Path) -> None:
-    launcher = Launcher()
+    launcher = LevelLauncher()
     replay = tmp_path / "match.replay.jsonl.gz"
     homes = set()
     try:
@@ -148,7 +147,7 @@ def test_bots_of_many_matches_share_a_supervisor_and_nothing_else(tmp_path: Path
             assert not play_match(
                 "straight", str(bot(tmp_path / "b")), options=at(NONE), replay=replay, launcher=launcher, max_steps=5
             ).faults
-            assert launcher.has_idle()
+            assert launcher.idle is not None
             homes.add(told(replay)["where"])
         assert len(homes) == 3
         assert not any(map(os.path.exists, homes))
@@ -166,7 +165,7 @@ def test_a_build_of_root_is_another_user_and_its_bot_plays(level: str, tmp_path:
         f"! touch {shlex.quote(str(folder))}/x 2> /dev/null\n"
     )
     program = resolve(str(folder), "prey", "evasion")
-    built = all_built({"prey": program}, Isolation(level, Limits()))["prey"]
+    built = LevelLauncher(Level(level, Limits())).build({"prey": program})["prey"]
     assert int((Path(built.folder) / "who").read_text()) != 0
     replay = tmp_path / "match.replay.jsonl.gz"
     assert not play_match("straight", str(folder), options=at(level), replay=replay, max_steps=5).faults

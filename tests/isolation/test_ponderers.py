@@ -16,7 +16,7 @@ from referee.players.scheduling import BEING_FROZEN, GOING_TO_SLEEP
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
     from referee.isolation.process import Process
     from referee.players.clock import Clock
     from referee.players.player import Reply
@@ -95,7 +95,7 @@ class Turn(NamedTuple):
 
 
 def turns_against(
-    source: str, isolation: Isolation, planted: Planted, kind: str, monkeypatch: pytest.MonkeyPatch, steps: int, thought: float = THOUGHT
+    source: str, isolation: Level, planted: Planted, kind: str, monkeypatch: pytest.MonkeyPatch, steps: int, thought: float = THOUGHT
 ) -> list[Turn]:
     thinker = planted.folder / "thinker"
     thinker.mkdir()
@@ -108,7 +108,7 @@ def turns_against(
 
     def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         nonlocal last
-        prey: Process = self.bots["prey"].process
+        prey: Process = self.processes["prey"]
         # The prey may work while this process is kept off the processor between two of these lines; the wall clock must see that, too.
         begun = time.perf_counter()
         before = prey.seconds()
@@ -142,7 +142,7 @@ QUICK = ("a thread", "bursts of 5 ms", "memory that it asks for")
 @pytest.mark.parametrize("kind", ["wall", pytest.param("cpu", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in PONDERERS])
 def test_who_works_out_of_turn_is_found_out_and_gains_nothing(
-    name: str, kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+    name: str, kind: str, best: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need(best.holds, "no freezer", of_kernel=True)
     seen = turns_against(PONDERERS[name], best, planted, kind, monkeypatch, 120)
@@ -161,7 +161,7 @@ def test_who_works_out_of_turn_is_found_out_and_gains_nothing(
 @pytest.mark.parametrize("kind", ["wall", pytest.param("cpu", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in IN_THE_KERNEL])
 def test_work_in_the_kernel_is_billed_to_its_author(
-    name: str, kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+    name: str, kind: str, best: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need(best.holds, "no freezer", of_kernel=True)
     seen = turns_against(IN_THE_KERNEL[name], best, planted, kind, monkeypatch, 40)
@@ -179,7 +179,7 @@ def test_work_in_the_kernel_is_billed_to_its_author(
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["a thread", "a child", "children that go", "bursts of 5 ms"])
 def test_who_thinks_longer_is_not_billed_for_the_work_of_another_bot(
-    name: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+    name: str, best: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need(best.holds, "no freezer", of_kernel=True)
     seen = turns_against(PONDERERS[name], best, planted, "wall", monkeypatch, 60, LONGER)
@@ -191,7 +191,7 @@ def test_who_thinks_longer_is_not_billed_for_the_work_of_another_bot(
 
 @pytest.mark.parametrize("kind", ["wall", "cpu"])
 def test_who_only_answers_is_never_stopped_for_short_waits(
-    kind: str, best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch
+    kind: str, best: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     need(best.holds, "no freezer", of_kernel=True)
     seen = turns_against(BEGIN + "    answer(message['turn'])\n", best, planted, kind, monkeypatch, 120)

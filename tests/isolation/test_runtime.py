@@ -24,7 +24,7 @@ from referee.replay.reader import verify
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
     from referee.replay.events import MatchResult
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -76,7 +76,7 @@ def test_the_sdk_is_shown_and_nothing_beside_it() -> None:
     assert not any(Path(path) in Path(packages[0]).parents for path in shown)
 
 
-def play(text: str, isolation: Isolation, seat: str = "hunter") -> MatchResult:
+def play(text: str, isolation: Level, seat: str = "hunter") -> MatchResult:
     players = {"hunter": "straight", "prey": "still", seat: text}
     bots = {name: resolve(player, name, "evasion") for name, player in players.items()}
     game = games.get("evasion")
@@ -129,7 +129,7 @@ int main(void) {
 """
 
 
-def test_a_folder_in_javascript(isolation: Isolation, tmp_path: Path) -> None:
+def test_a_folder_in_javascript(isolation: Level, tmp_path: Path) -> None:
     need(shutil.which("node") is not None, "node is missing")
     bot = tmp_path / "node bot"
     bot.mkdir()
@@ -141,7 +141,7 @@ def test_a_folder_in_javascript(isolation: Isolation, tmp_path: Path) -> None:
     assert result.names["hunter"] == "Node"
 
 
-def test_a_command_line_in_java(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_line_in_java(isolation: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its heap fits into the bot's memory limit."""
     need(shutil.which("javac") is not None, "javac is missing")
     monkeypatch.chdir(tmp_path)
@@ -153,7 +153,7 @@ def test_a_command_line_in_java(isolation: Isolation, tmp_path: Path, monkeypatc
     assert 360 <= int(result.names["hunter"].removesuffix(" MiB")) <= 384
 
 
-def test_an_executable_plays_in_the_sandbox(isolation: Isolation, tmp_path: Path) -> None:
+def test_an_executable_plays_in_the_sandbox(isolation: Level, tmp_path: Path) -> None:
     need(shutil.which("gcc") is not None, "gcc is missing")
     (tmp_path / "bot.c").write_text(C)
     subprocess.run(["gcc", "-o", tmp_path / "bot", tmp_path / "bot.c"], check=True)
@@ -162,7 +162,7 @@ def test_an_executable_plays_in_the_sandbox(isolation: Isolation, tmp_path: Path
     assert result.names["hunter"] == "C"
 
 
-def test_a_command_line_finds_its_files_inside(best: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_command_line_finds_its_files_inside(best: Level, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "moves.txt").write_text("moves")
@@ -177,7 +177,7 @@ def test_a_command_line_finds_its_files_inside(best: Isolation, tmp_path: Path, 
     assert not result.faults, result.faults
 
 
-def test_a_module_beside_a_file_is_missed(best: Isolation, tmp_path: Path) -> None:
+def test_a_module_beside_a_file_is_missed(best: Level, tmp_path: Path) -> None:
     (tmp_path / "tricks.py").write_text("")
     (tmp_path / "bot.py").write_text("import tricks\n")
     result = play(str(tmp_path / "bot.py"), best)
@@ -188,7 +188,7 @@ def test_a_module_beside_a_file_is_missed(best: Isolation, tmp_path: Path) -> No
     assert not play(str(tmp_path), best).faults
 
 
-def test_an_interpreter_that_is_not_there_inside(best: Isolation, tmp_path: Path) -> None:
+def test_an_interpreter_that_is_not_there_inside(best: Level, tmp_path: Path) -> None:
     bot = tmp_path / "bot"
     bot.write_text("#!/nowhere/python\n")
     bot.chmod(0o755)
@@ -198,7 +198,7 @@ def test_an_interpreter_that_is_not_there_inside(best: Isolation, tmp_path: Path
     assert "bot" in str(raised.value)
 
 
-def test_an_interpreter_that_only_root_may_read(best: Isolation, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interpreter_that_only_root_may_read(best: Level, planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     need(os.access("/usr/bin/python3", os.X_OK), "/usr/bin/python3 is missing")
     if os.geteuid() != 0:
         pytest.skip("an ordinary user's sandbox has the rights of that user")
@@ -238,7 +238,7 @@ def executable(folder: Path, first_line: str, body: str = "") -> Path:
     return folder
 
 
-def test_a_bot_that_names_what_it_wants_to_see_is_shown_nothing(best: Isolation, tmp_path: Path) -> None:
+def test_a_bot_that_names_what_it_wants_to_see_is_shown_nothing(best: Level, tmp_path: Path) -> None:
     """A submission that looks like a virtual environment made from a Python in the folder of its choice."""
     bot = tmp_path / "bot"
     (tmp_path / "secrets").mkdir()
@@ -255,7 +255,7 @@ def test_a_bot_that_names_what_it_wants_to_see_is_shown_nothing(best: Isolation,
 
 
 @pytest.mark.parametrize("line", ["#!//nowhere/python3", "#!python3", "#!/nonexistent/python3", "#!", "#! ", "#!/tmp/../nowhere/python3"])
-def test_first_lines_that_name_nothing(line: str, isolation: Isolation, tmp_path: Path) -> None:
+def test_first_lines_that_name_nothing(line: str, isolation: Level, tmp_path: Path) -> None:
     with pytest.raises(StartError, match="does not exist; write #!/usr/bin/env python3"):
         play(str(executable(tmp_path / "bot", line)), isolation, "prey")
 
@@ -269,13 +269,13 @@ BY_HAND = (
 
 
 @pytest.mark.parametrize("line", ["#!//usr/bin/python3", "#!/tmp/../usr/bin/python3", "#!/usr/bin/env python3", "#! /usr/bin/python3"])
-def test_first_lines_in_odd_spellings(line: str, isolation: Isolation, tmp_path: Path) -> None:
+def test_first_lines_in_odd_spellings(line: str, isolation: Level, tmp_path: Path) -> None:
     need(os.access("/usr/bin/python3", os.X_OK), "/usr/bin/python3 is missing")
     result = play(str(executable(tmp_path / "bot", line, BY_HAND)), isolation, "prey")
     assert not result.faults, result.faults
 
 
-def test_an_executable_in_python_has_the_sdk(best: Isolation, tmp_path: Path) -> None:
+def test_an_executable_in_python_has_the_sdk(best: Level, tmp_path: Path) -> None:
     body = "from sdk import PreyBot\nclass Still(PreyBot):\n    def flee(self, state):\n        pass\nStill.main()\n"
     assert not play(str(executable(tmp_path / "bot", "#!/usr/bin/env python3", body)), best, "prey").faults
 
@@ -296,13 +296,13 @@ def test_a_huge_program_is_refused_before_it_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("body", ["raise SystemExit(3)", "import sys; sys.exit('I was told EAGAIN')"])
-def test_an_end_that_was_no_limit_is_a_crash(body: str, best: Isolation, tmp_path: Path) -> None:
+def test_an_end_that_was_no_limit_is_a_crash(body: str, best: Level, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text(body)
     fault = play(str(tmp_path / "bot.py"), best).failures["hunter"]
     assert (fault.kind, fault.cause) == ("crashed", "crash")
 
 
-def test_a_referee_run_by_a_winding_path(best: Isolation, planted: Planted) -> None:
+def test_a_referee_run_by_a_winding_path(best: Level, planted: Planted) -> None:
     """As ``../.venv/bin/python -m referee`` from a folder of a project."""
     (planted.folder / "deep").mkdir()
     winding = Path(os.path.relpath(Path(sys.executable).parent, planted.folder / "deep")) / Path(sys.executable).name

@@ -18,7 +18,7 @@ from referee.isolation.submission import Piece
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -161,7 +161,7 @@ def test_too_much_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("wish", ["strict", "auto"])
-def test_on_the_command_line_each_is_a_sentence_and_exit_2(wish: str, best: Isolation, folder: Path, referee: Cli) -> None:
+def test_on_the_command_line_each_is_a_sentence_and_exit_2(wish: str, best: Level, folder: Path, referee: Cli) -> None:
     (folder / "out").symlink_to("/etc/passwd")
     done = referee("play", folder, "still", "--isolation", wish)
     assert done.returncode == 2
@@ -174,7 +174,7 @@ def test_on_the_command_line_each_is_a_sentence_and_exit_2(wish: str, best: Isol
     assert "has its program outside its folder: 'bot.py' points to '/etc/hostname'" in done.stderr
 
 
-def test_a_command_line_in_an_odd_folder_is_told_to_take_a_folder_of_its_own(best: Isolation, folder: Path, referee: Cli) -> None:
+def test_a_command_line_in_an_odd_folder_is_told_to_take_a_folder_of_its_own(best: Level, folder: Path, referee: Cli) -> None:
     os.mkfifo(folder / "pipe")
     done = referee("play", f"sh -c true {folder}", "still", "--isolation", "strict")
     assert done.returncode == 2
@@ -183,7 +183,7 @@ def test_a_command_line_in_an_odd_folder_is_told_to_take_a_folder_of_its_own(bes
 
 
 @pytest.mark.slow
-def test_a_folder_with_100_000_files(best: Isolation, folder: Path, referee: Cli) -> None:
+def test_a_folder_with_100_000_files(best: Level, folder: Path, referee: Cli) -> None:
     for number in range(100_000):
         os.close(os.open(folder / "lib" / str(number), os.O_CREAT | os.O_WRONLY))
     done = referee("play", folder, "still", "--isolation", "strict")
@@ -202,7 +202,7 @@ def test_a_folder_of_a_killed_referee_is_swept(tmp_path: Path, monkeypatch: pyte
     assert sorted(os.listdir(tmp_path)) == sorted([mine, elsewhere, "referee-cores", "referee-notes"])
 
 
-def test_a_player_that_is_a_link_to_elsewhere(best: Isolation, folder: Path, tmp_path: Path, referee: Cli) -> None:
+def test_a_player_that_is_a_link_to_elsewhere(best: Level, folder: Path, tmp_path: Path, referee: Cli) -> None:
     (folder / "same.py").symlink_to("bot.py")
     (folder / "bot.py").write_text(
         "from sdk import PreyBot\nclass Still(PreyBot):\n    def flee(self, state):\n        pass\nStill.main()\n"

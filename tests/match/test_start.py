@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE, UNHURRIED
-from new_match import match_between
+from new_match import LevelLauncher, match_between
 from replay_records import edited, records
 from scripted_bots import bot
 
@@ -21,7 +21,6 @@ import referee as package
 from referee import games
 from referee.author.rerun import rerun
 from referee.errors import PlayerError, ReplayError, UsageError
-from referee.isolation.level import Isolation
 from referee.match.start import Start, options_of, split
 from referee.players.names import resolve
 from referee.replay.questions import recorded_seat
@@ -114,7 +113,7 @@ def test_the_bots_of_such_a_match_are_asked_again(source: Path) -> None:
     result = resume("random", "runner", from_replay=f"{source}@31")
     for seat, name, count in (("hunter", "random", 29), ("prey", "runner", 15)):
         recorded = recorded_seat(result.replay, seat)
-        found = rerun(recorded, resolve(name, seat, "evasion"), Isolation())
+        found = rerun(recorded, resolve(name, seat, "evasion"), LevelLauncher(serves_one=True))
         assert (found.ok, found.answers) == (True, count), found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import select
@@ -17,22 +18,21 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
+from new_match import LevelLauncher
 from replay_records import records
 
 from referee.errors import MatchVoid
 from referee.isolation.bot import Bot
-from referee.isolation.level import Isolation
+from referee.isolation.bot_process import BotProcess
 from referee.isolation.limits import Limits
 from referee.isolation.log import Log
-from referee.isolation.process import Process
 from referee.players.clock import Clock, TimeControl
 from referee.players.exchange import Exchange
-from referee.players.program import ProcessPlayer
 from referee.replay.events import Listener, StepTaken, Waiting
 from referee.replay.reader import verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from referee.players.player import Reply
 
@@ -187,10 +187,10 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
         """,
     )
 
-    stop, stops = Process.stop, 0
+    stop, stops = BotProcess.stop, 0
     stops_by_step: list[int] = []
 
-    def counted(self: Process) -> None:
+    def counted(self: BotProcess) -> None:
         nonlocal stops
         assert self.bot is not None
         stops += self.bot.label.endswith("ponders.py")
@@ -200,7 +200,7 @@ def test_who_ponders_is_found_out_and_stopped_in_every_turn_of_others(tmp_path: 
         def stepped(self, event: StepTaken) -> None:
             stops_by_step.append(stops)
 
-    monkeypatch.setattr(Process, "stop", counted)
+    monkeypatch.setattr(BotProcess, "stop", counted)
     play_match(computing, str(HOSTILE / "ponders.py"), listeners=[Spy()], max_steps=900)
     # The hunter answers too soon for the long wait, which stops everybody.
     assert stops_by_step[-1] - stops_by_step[-101] >= 50, "the prey is asked in every second step"
@@ -275,11 +275,25 @@ def test_a_referee_kept_away_too_long_voids_the_match(tmp_path: Path, shared_fol
     assert verify(tmp_path / "x.gz").problem is not None
 
 
-def player_of(seat: str, process: Process) -> tuple[ProcessPlayer, tuple[int, int, int]]:
-    """A player whose program doesn't run, and the bot's ends of its pipes: stdin, stdout and stderr."""
-    process.bot, process.limits = Bot("silent", (), "/"), Limits()
-    ends = process.connect(seat, Log(None, 0))
-    return ProcessPlayer(process), ends
+class StandIn(LevelLauncher):
+    """Launches programs that don't run. ``ends`` are the bots' ends of their pipes: stdin, stdout and stderr."""
+
+    def __init__(self, processes: dict[str, BotProcess]) -> None:
+        super().__init__()
+        self.ends: dict[str, tuple[int, int, int]] = {}
+        self.bots = dict.fromkeys(processes, Bot("silent", (), "/"))
+        for seat, process in processes.items():
+            process.bot, process.limits = self.bots[seat], Limits()
+            self.ends[seat] = process.connect(seat, Log(None, 0))
+        self._stand_ins = processes
+
+    def launch(self, bots: Mapping[str, Bot], logs: Mapping[str, Log], cpu_seconds: int | None = None) -> dict[str, BotProcess]:
+        self.processes = self._stand_ins
+        return self.processes
+
+    def close(self) -> None:
+        for fd in itertools.chain(*self.ends.values()):
+            os.close(fd)
 
 
 @pytest.mark.parametrize(("theirs", "void"), [(0.0, True), (100.0, False)])
@@ -287,7 +301,7 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
     """The clock jumps by 120 s in a tick, while a silent bot is waited for; meanwhile it has burnt ``theirs`` seconds, or somebody else has."""
     jumped = 0.0
 
-    class Burns(Process):
+    class Burns(BotProcess):
         def evidence_seconds(self) -> float:
             return theirs if jumped else 0.0
 
@@ -304,11 +318,10 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
         nonlocal jumped
         jumped = 120.0
 
-    monkeypatch.setattr("referee.players.exchange.perf_counter", lambda: time.perf_counter() + jumped)
-    cell = Burns.__new__(Burns)
+    monkeypatch.setattr("referee.players.waiting.perf_counter", lambda: time.perf_counter() + jumped)
     clock = Clock(TimeControl(move=60.0, kind="wall"))
-    exchange = Exchange({}, Isolation(), {}, max_lateness=0.5, on_tick=jump)
-    exchange.bots["prey"], theirs_fds = player_of("prey", cell)
+    launcher = StandIn({"prey": Burns.__new__(Burns)})
+    exchange = Exchange(launcher.bots, {}, launcher, max_lateness=0.5, on_tick=jump)
     try:
         exchange.open()
         if void:
@@ -319,12 +332,11 @@ def test_lateness_that_the_bots_caused_is_theirs(theirs: float, void: bool, monk
             assert failure is not None
             assert failure.reason == "silent"
     finally:
-        exchange.bots["prey"].link.close()
-        for fd in theirs_fds:
-            os.close(fd)
+        exchange.close()
+        launcher.close()
 
 
-class Held(Process):
+class Held(BotProcess):
     holds = is_exact = True
     used = 0.0
 
@@ -347,12 +359,9 @@ def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for
     """The answer is there when the referee wakes up, 5 ms later; for 4 of them the other bot has worked. ``is_told_of``: on stderr as well."""
 
     cells = {seat: Held.__new__(Held) for seat in ("hunter", "prey")}
-    ends = {}
-    exchange = Exchange({}, Isolation(), {}, stops_idle=True, max_lateness=0.5)
-    bots = exchange.bots
-    for seat, cell in cells.items():
-        bots[seat], ends[seat] = player_of(seat, cell)
-    readings = 0
+    launcher = StandIn({**cells})
+    exchange = Exchange(launcher.bots, {}, launcher, stops_idle=True, max_lateness=0.5)
+    ends, readings = launcher.ends, 0
 
     def clock() -> float:
         nonlocal readings
@@ -367,15 +376,14 @@ def test_a_referee_that_another_bot_kept_away_in_the_first_look_bills_nobody_for
 
     try:
         exchange.open()
-        monkeypatch.setattr("referee.players.exchange.perf_counter", clock)
+        for module in ("exchange", "waiting"):
+            monkeypatch.setattr(f"referee.players.{module}.perf_counter", clock)
         reply = exchange.ask("hunter", b"{}\n", Clock(TimeControl(move=60.0, kind="wall")))
         assert reply.line == b"{}"
         assert reply.seconds == pytest.approx(0.001)
     finally:
-        for seat, fds in ends.items():
-            bots[seat].link.close()
-            for fd in fds:
-                os.close(fd)
+        exchange.close()
+        launcher.close()
 
 
 def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -392,7 +400,9 @@ def test_an_answer_that_is_gone_when_it_is_read_is_waited_for(monkeypatch: pytes
     armed: set[int] = set()
 
     def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
-        armed.add(self.bots[seat].link.stdout)
+        link = self.players[seat].link
+        assert link is not None
+        armed.add(link.stdout)
         return ask(self, seat, data, clock)
 
     monkeypatch.setattr(os, "read", read)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
+from new_match import LevelLauncher
 from sandboxes import UNHURRIED, census, need
 
 from referee.errors import StartError, UsageError
-from referee.isolation import build_cache, building, cgroups, contents
-from referee.isolation.level import Isolation
+from referee.isolation import build_cache, building, cgroups, contents, launcher
+from referee.isolation.level import Level
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits
 from referee.players.names import resolve
 
@@ -36,15 +37,15 @@ done
 """
 
 
-def at(level: str) -> Isolation:
+def at(level: str) -> Level:
     """A level of isolation, "strict" for the best sandbox that there is."""
     if level != "strict":
-        return Isolation(level, Limits())
+        return Level(level, Limits())
     from sandboxes import missing
 
     need(not missing(), missing())
     trees = cgroups.find()
-    return Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, Limits(), trees)
+    return Level(ISOLATED_CGROUP if trees.has_caps else ISOLATED, Limits(), trees)
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +61,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def builds() -> list[str]:
     """The labels of the programs that were really built."""
     found: list[str] = []
-    building.tell_builds(lambda program: found.append(program.label))
+    launcher.tell_builds(lambda program: found.append(program.label))
     return found
 
 
@@ -74,8 +75,8 @@ def folder_of(tmp_path: Path, build: str, run: str = "./bot", **files: str) -> P
     return folder
 
 
-def built(folder: Path, isolation: Isolation) -> Bot:
-    return building.all_built({"hunter": resolve(str(folder), "hunter", "evasion")}, isolation)["hunter"]
+def built(folder: Path, isolation: Level) -> Bot:
+    return LevelLauncher(isolation).build({"hunter": resolve(str(folder), "hunter", "evasion")})["hunter"]
 
 
 COMPILED = {
@@ -261,17 +262,17 @@ def test_two_referees_build_at_once(tmp_path: Path, cache: Path) -> None:
 def test_what_the_result_depends_on(tmp_path: Path, builds: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     folder = folder_of(tmp_path, "cp hunter.txt bot; chmod +x bot", **{"hunter.txt": SHELL})
 
-    def is_built_anew(isolation: Isolation | None = None, *, forgetting: bool = True) -> bool:
+    def is_built_anew(isolation: Level | None = None, *, forgetting: bool = True) -> bool:
         builds.clear()
         if forgetting:
             building.forget()
-        built(folder, isolation or Isolation())
+        built(folder, isolation or Level())
         return bool(builds)
 
     assert is_built_anew()
     assert not is_built_anew()
     assert not is_built_anew(forgetting=False)
-    assert is_built_anew(Isolation(LIMITS))
+    assert is_built_anew(Level(LIMITS))
     (folder / "more").write_text("1")
     assert is_built_anew(forgetting=False)
     (folder / "more").write_text("2")
@@ -298,11 +299,11 @@ def test_what_a_bot_does_to_its_files_changes_no_later_match(tmp_path: Path, bui
 def entry(tmp_path: Path, cache: Path, builds: list[str]) -> Iterator[Path]:
     """The entry of a bot in the cache; at the end the test has to have made it useless, so that the bot is built again."""
     folder = folder_of(tmp_path, "cp hunter.txt bot; chmod +x bot", **{"hunter.txt": SHELL})
-    built(folder, Isolation())
+    built(folder, Level())
     (found,) = (cache / "builds").iterdir()
     yield found
     building.forget()
-    program = built(folder, Isolation())
+    program = built(folder, Level())
     assert len(builds) == 2
     assert Path(program.argv[0]).read_text() == SHELL
 
@@ -344,11 +345,11 @@ def test_the_cache_is_bounded(tmp_path: Path, cache: Path, monkeypatch: pytest.M
     monkeypatch.setattr(build_cache, "MOST_ENTRIES", 2)
     for number in range(4):
         (folder / "number").write_text(str(number))
-        built(folder, Isolation())
+        built(folder, Level())
     assert len(list((cache / "builds").iterdir())) == 2
     monkeypatch.setattr(build_cache, "MOST_BYTES", 10)
     (folder / "number").write_text("last")
-    built(folder, Isolation())
+    built(folder, Level())
     assert len(list((cache / "builds").iterdir())) == 1
 
 
@@ -365,10 +366,10 @@ def test_a_failed_build_is_not_tried_for_each_match(tmp_path: Path, builds: list
     folder = folder_of(tmp_path, "echo 'my.x:3: error: no' >&2; exit 2")
     for _ in range(3):
         with pytest.raises(StartError, match=r"'sh build.sh' ended with exit status 2\.\n  my\.x:3: error: no"):
-            built(folder, Isolation())
+            built(folder, Level())
     assert len(builds) == 1
     (folder / "build.sh").write_text("echo fixed > bot; chmod +x bot")
-    assert built(folder, Isolation())
+    assert built(folder, Level())
     assert len(builds) == 2
 
 
@@ -382,7 +383,7 @@ def test_the_sources_are_checked_as_copies_are(tmp_path: Path, builds: list[str]
         raise UsageError("changed")
 
     with pytest.raises(UsageError, match="changed"):
-        building.all_built({"hunter": program}, Isolation(), refuse)
+        LevelLauncher(check=refuse).build({"hunter": program})
     assert not builds
 
 
@@ -391,9 +392,10 @@ def test_nothing_is_left(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "cp hunter.txt bot; chmod +x bot", **{"hunter.txt": SHELL})
     code = f"""
 import os
-from referee.isolation import building
+from referee.isolation.launcher import open_launcher
+from referee.isolation.limits import Limits
 from referee.players.names import resolve
-found = building.all_built({{"hunter": resolve({str(folder)!r}, "hunter", "evasion")}})
+found = open_launcher("none", Limits()).build({{"hunter": resolve({str(folder)!r}, "hunter", "evasion")}})
 print(os.path.dirname(found["hunter"].folder))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -402,7 +404,7 @@ print(os.path.dirname(found["hunter"].folder))
 
 def test_a_build_leaves_no_process(tmp_path: Path) -> None:
     before = census()
-    built(folder_of(tmp_path, "sleep 600 & setsid sleep 600 & echo x > bot; chmod +x bot"), Isolation())
+    built(folder_of(tmp_path, "sleep 600 & setsid sleep 600 & echo x > bot; chmod +x bot"), Level())
     after = census()
     assert after["processes"] == before["processes"]
     assert after["descriptors"] == before["descriptors"]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from referee.errors import UsageError
-from referee.isolation import delays
 from referee.match.options import MatchOptions, TimeControl
 from referee.players.clock import Clock
 from referee.replay.faults import limit_words
+from referee.support import delays
 
 
 @pytest.mark.parametrize(

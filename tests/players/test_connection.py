@@ -106,11 +106,13 @@ def play(
     lineup: dict[str, Player] = {}
     for seat, player in players.items():
         if isinstance(player, Person):
-            lineup[seat] = player.connection._replace(time=time)
+            lineup[seat] = player.connection
         else:
             lineup[seat] = resolve(player, seat, name)
     listeners = [] if path is None else [ReplayWriter(path, [Impatient()])]
-    match = match_between(game, game.codec.settings(game.info.rule_sets[0], settings), lineup, UNHURRIED, seed=1, listeners=listeners)
+    times = {seat: time for seat, player in players.items() if isinstance(player, Person)}
+    checked = game.codec.settings(game.info.rule_sets[0], settings)
+    match = match_between(game, checked, lineup, UNHURRIED, seed=1, listeners=listeners, times=times)
     try:
         return match.run()
     finally:
@@ -283,9 +285,11 @@ def test_a_client_of_the_architect_can_read_its_role_and_the_last_line_alone(is_
         theirs.sendall(b"".join(b"0 %d 0%s\n" % (tick, b" 0" * (seat == "prey")) for tick in range(2)))
         ours.setblocking(False)
         stdin, stdout = os.dup(ours.fileno()), os.dup(ours.fileno())
-        lineup[seat] = Connection(seat, stdin, stdout, time=UNTIMED, host=ArchitectHost(seat, is_known=is_known))
+        lineup[seat] = Connection(seat, stdin, stdout, host=ArchitectHost(seat, is_known=is_known))
     game = games.get("evasion")
-    result = match_between(game, game.codec.settings("diagonal", {"max_steps": 2}), lineup, UNHURRIED, seed=1).run()
+    result = match_between(
+        game, game.codec.settings("diagonal", {"max_steps": 2}), lineup, UNHURRIED, seed=1, times=dict.fromkeys(lineup, UNTIMED)
+    ).run()
     read()
     assert result.steps == 2
     assert not result.faults

@@ -12,8 +12,6 @@ from sandboxes import UNHURRIED, busy
 
 from referee import games
 from referee.errors import MatchVoid
-from referee.isolation import delays
-from referee.isolation.delays import TaskTimes
 from referee.match.options import FAIR, TimeControl
 from referee.players import fair_meter
 from referee.players.clock import LATE, WAIT
@@ -21,12 +19,14 @@ from referee.players.fair_meter import FairMeter, RefereeWaits, busiest_delay
 from referee.players.names import resolve
 from referee.players.pending import PendingQuestion, out_of_time
 from referee.replay.events import Listener
+from referee.support import delays
+from referee.support.delays import TaskTimes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
     from referee.isolation.process import Process
     from referee.replay.answers import JudgedAnswer
     from referee.replay.events import MatchResult, StepTaken
@@ -89,7 +89,7 @@ class Answers(Listener):
         self.given.append(event.answers["hunter"])
 
 
-def play(folder: Path, body: str, isolation: Isolation | None, *, move: float, steps: int = 10) -> tuple[MatchResult, list[JudgedAnswer]]:
+def play(folder: Path, body: str, isolation: Level | None, *, move: float, steps: int = 10) -> tuple[MatchResult, list[JudgedAnswer]]:
     """Play a hunter by the fair clock, which alone has a limit."""
     home = folder / "hunter"
     home.mkdir(exist_ok=True)
@@ -107,19 +107,19 @@ def play(folder: Path, body: str, isolation: Isolation | None, *, move: float, s
 
 
 @pytest.fixture(params=["none", "sandbox"])
-def level(request: pytest.FixtureRequest) -> Isolation | None:
+def level(request: pytest.FixtureRequest) -> Level | None:
     return None if request.param == "none" else request.getfixturevalue("best")
 
 
 @pytest.mark.parametrize("body", ["time.sleep(600)", "os.kill(os.getpid(), 19)", "work(600)", "in_thread(600)"])
-def test_a_bot_that_sleeps_stops_or_works_too_long_is_late(body: str, level: Isolation | None, tmp_path: Path) -> None:
+def test_a_bot_that_sleeps_stops_or_works_too_long_is_late(body: str, level: Level | None, tmp_path: Path) -> None:
     result, answers = play(tmp_path, body, level, move=0.2)
     assert not answers
     assert result.failures["hunter"].kind == "late"
     assert "within the move limit of 0.2 s" in result.failures["hunter"].text
 
 
-def test_an_honest_bot_beside_busy_programs_is_never_late(level: Isolation | None, tmp_path: Path) -> None:
+def test_an_honest_bot_beside_busy_programs_is_never_late(level: Level | None, tmp_path: Path) -> None:
     with busy(4 * (os.cpu_count() or 1)):
         result, answers = play(tmp_path, "work(0.005)", level, move=0.01, steps=40)
     assert not result.faults
@@ -129,7 +129,7 @@ def test_an_honest_bot_beside_busy_programs_is_never_late(level: Isolation | Non
 
 
 @pytest.mark.parametrize("work", ["in_child", "in_thread"])
-def test_a_thread_or_a_child_for_each_answer_costs_at_most_the_wall_time(work: str, level: Isolation | None, tmp_path: Path) -> None:
+def test_a_thread_or_a_child_for_each_answer_costs_at_most_the_wall_time(work: str, level: Level | None, tmp_path: Path) -> None:
     with busy(2 * (os.cpu_count() or 1)):
         result, answers = play(tmp_path, f"{work}(0.02)", level, move=60.0)
     assert not result.faults

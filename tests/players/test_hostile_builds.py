@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from new_match import LevelLauncher
 from sandboxes import Planted, census, missing, need
 
 from referee.errors import PlayerError, RefereeError, StartError
 from referee.isolation import building, cgroups, runtime, submission
 from referee.isolation.build_output import BuildOutput
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
 from referee.players.names import resolve
 from referee.support.words import MIB
@@ -30,18 +31,18 @@ LIMITING = ("strict", LIMITS_USER, LIMITS)
 SHORT = Limits(build_seconds=2)
 
 
-def at(level: str, limits: Limits | None = None) -> Isolation:
+def at(level: str, limits: Limits | None = None) -> Level:
     """A level of isolation with these limits, "strict" for the best sandbox that there is."""
     limits = limits or Limits()
     if level == "strict":
         need(not missing(), missing())
         trees = cgroups.find()
-        return Isolation(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees)
+        return Level(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees)
     if level == LIMITS_USER:
         need(os.geteuid() == 0, "only root can start bots as other users")
         if not all(map(runtime.is_open_to_all, runtime.needs(runtime.OWN_PYTHON))):
             pytest.skip("this Python is in a closed folder; test_another_user.py runs this in a setting where it is open")
-    return Isolation(level, limits)
+    return Level(level, limits)
 
 
 @pytest.fixture(autouse=True)
@@ -55,16 +56,16 @@ def leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[
     assert census() == before
 
 
-def built(tmp_path: Path, build: str, isolation: Isolation, run: str = "./bot") -> Bot:
+def built(tmp_path: Path, build: str, isolation: Level, run: str = "./bot") -> Bot:
     """Build a bot by a script; its program is whatever the script leaves as ``bot``."""
     folder = tmp_path / "my_bot"
     folder.mkdir()
     (folder / "bot.toml").write_text(f'build = "sh build.sh"\nrun = "{run}"\n')
     (folder / "build.sh").write_text(build)
-    return building.all_built({"prey": resolve(str(folder), "prey", "evasion")}, isolation)["prey"]
+    return LevelLauncher(isolation).build({"prey": resolve(str(folder), "prey", "evasion")})["prey"]
 
 
-def refused(tmp_path: Path, build: str, isolation: Isolation) -> str:
+def refused(tmp_path: Path, build: str, isolation: Level) -> str:
     with pytest.raises(StartError) as caught:
         built(tmp_path, build, isolation)
     assert caught.value.seat == "prey"

@@ -35,6 +35,9 @@ class FakeBot:
     def is_moving(self) -> bool:
         return False
 
+    def has_children(self) -> bool:
+        return False
+
     def stand_still(self) -> None:
         assert self.is_stopped
 

@@ -12,9 +12,8 @@ from conftest import PATIENT, play_match
 from new_match import Options, match_between
 
 from referee import games
-from referee.isolation.level import Isolation
+from referee.isolation.level import Level
 from referee.isolation.limits import LIMITS, Limits
-from referee.isolation.supervisor import send_signal
 from referee.match import match
 from referee.match.options import RunOptions
 from referee.players import stack
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from referee.players.program import ProcessPlayer
+    from referee.players.player import RunningPlayer
     from referee.replay.faults import Fault
 
 LOOPS = """\
@@ -56,7 +55,7 @@ def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(folder: Path, isolation: Isolation, bot: str = "loops.py") -> None:
+def check(folder: Path, isolation: Level, bot: str = "loops.py") -> None:
     replay = folder / "x.replay.jsonl.gz"
     result = play_match(bot, "still", options=Options(SHORT, RunOptions(max_lateness=60.0), isolation=isolation), replay=replay)
     fault = result.failures["hunter"]
@@ -69,13 +68,13 @@ def check(folder: Path, isolation: Isolation, bot: str = "loops.py") -> None:
     assert "in search" in log
 
 
-def test_a_loop_in_a_sandbox(isolation: Isolation, loops: Path) -> None:
+def test_a_loop_in_a_sandbox(isolation: Level, loops: Path) -> None:
     check(loops, isolation, bot=f"{sys.executable} loops.py busy")
 
 
 @pytest.mark.parametrize("level", ["none", LIMITS])
 def test_a_loop_without_walls(loops: Path, level: str) -> None:
-    check(loops, Isolation(level, Limits()))
+    check(loops, Level(level, Limits()))
 
 
 @pytest.mark.slow
@@ -128,17 +127,19 @@ def test_a_bot_gains_nothing_by_the_signal(name: str, tmp_path: Path) -> None:
     assert fault.text == sentence + (" It was at \\x1b[2J<b>:7." if "escapes" in name else " Did it flush its output?")
 
 
-def test_the_others_stand_still_meanwhile(isolation: Isolation, loops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_others_stand_still_meanwhile(isolation: Level, loops: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looks at the opponent while the late bot is asked for its stack: it must not gain time."""
     seen: list[bool] = []
 
-    def asked(faults: Mapping[str, Fault], players: Mapping[str, ProcessPlayer], *, stop_idle: bool) -> dict[str, stack.Whereabouts]:
-        def looks(pid: int, number: int) -> bool:
+    def asked(faults: Mapping[str, Fault], players: Mapping[str, RunningPlayer], *, stop_idle: bool) -> dict[str, stack.Whereabouts]:
+        def looks(pid: int, number: int) -> None:
             other = players["prey"].process
+            assert other is not None
             seen.append(other.is_stopped or not other.holds)
-            return send_signal(pid, number)
+            kill(pid, number)
 
-        monkeypatch.setattr(stack, "send_signal", looks)
+        kill = os.kill
+        monkeypatch.setattr(os, "kill", looks)
         return stack.places(faults, players, stop_idle=stop_idle)
 
     monkeypatch.setattr(match, "places", asked)

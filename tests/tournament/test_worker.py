@@ -31,7 +31,7 @@ from referee.tournament.worker import Completed, Terms, Void, Worker, replay_pat
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.isolation.level import Isolation
+    from referee.isolation.level import Level
 
 TERMS = Terms(
     "evasion",
@@ -86,11 +86,11 @@ def said(tmp_path: Path, number: int) -> str:
 def test_a_worker_tests_its_sandbox_again_after_a_match_that_ended_its_supervisor(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     tested, choosing = [], choose.choose
 
-    def counted(*wanted: Any) -> Isolation:
+    def counted(*wanted: Any) -> Level:
         tested.append(wanted)
         return choosing(*wanted)
 
-    monkeypatch.setattr("referee.tournament.worker.choose", counted)
+    monkeypatch.setattr("referee.isolation.launcher.choose", counted)
     for number, times in ((1, 1), (2, 1)):
         assert isinstance(worker.play(task(number)), Completed)
         assert len(tested) == times

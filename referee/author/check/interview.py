@@ -16,7 +16,6 @@ from referee.author.check.check_result import mend
 from referee.author.check.time_limits import LateBudget, LateBudgetSpent, longest_wait
 from referee.errors import StartError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.isolation.delays import run_delay
 from referee.isolation.endings import MEMORY
 from referee.isolation.log import Log
 from referee.match import judge
@@ -25,6 +24,7 @@ from referee.players.clock import Clock, LongWait
 from referee.players.crash_report import last_words
 from referee.players.exchange import Exchange
 from referee.replay.faults import CRASHED, EXCEEDED, LATE, Fault
+from referee.support.delays import run_delay
 from referee.wire import decode, encode
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Json, Seat, Settings
     from referee.isolation.bot import Bot
-    from referee.isolation.launcher import Launcher
-    from referee.isolation.level import Isolation
+    from referee.isolation.process import Launcher
     from referee.match.options import TimeControl
     from referee.players.player import Reply
     from referee.wire.decode import Answer
@@ -58,7 +57,6 @@ class Subject(NamedTuple):
     settings: Settings
     seat: Seat
     bot: Bot
-    isolation: Isolation
     time: TimeControl
     launcher: Launcher
 
@@ -134,16 +132,11 @@ class Interview:
         self._whereabouts: stack.Whereabouts | None = None
         self.settings = subject.settings if settings is None else settings
         self.seat = subject.seat
-        self.log = Log(None, subject.isolation.limits.stderr_bytes)
-        logs = {self.seat: self.log}
-        self.exchange = Exchange(
-            {self.seat: subject.bot},
-            subject.isolation,
-            logs,
-            on_tick=self._look,
-            launcher=None if subject.launcher.is_busy else subject.launcher,
-        )
-        self.launcher = self.exchange.launcher
+        self.log = Log(None, subject.launcher.level.limits.stderr_bytes)
+        #: Two processes at the same time need two launchers.
+        self._own_launcher = subject.launcher.beside() if subject.launcher.is_busy else None
+        launcher = self._own_launcher or subject.launcher
+        self.exchange = Exchange({self.seat: subject.bot}, {self.seat: self.log}, launcher, on_tick=self._look)
         self.control = subject.time
         #: The number of its questions.
         self.questions = 0
@@ -153,8 +146,10 @@ class Interview:
         except BaseException:
             self.close()
             raise
-        self.player = self.exchange.bots[self.seat]
-        self.process = self.player.process
+        self.player = self.exchange.players[self.seat]
+        self.process = self.exchange.processes[self.seat]
+        assert self.player.link is not None
+        self.link = self.player.link
         #: The line sent last, for reports.
         self.sent = b""
         self.startup_seconds = 0.0
@@ -169,6 +164,8 @@ class Interview:
     def close(self) -> None:
         """End the bot and everything that it has started."""
         self.exchange.close(is_sound=True)
+        if self._own_launcher is not None:
+            self._own_launcher.close()
 
     # Messages
 
@@ -226,7 +223,7 @@ class Interview:
         self.settle()
         self._whereabouts, self._asked_at = None, perf_counter()
         before, cpu = waited(self.process.first_pid()), self.cpu_seconds()
-        reply = self.exchange.ask(self.seat, self.sent, patient_clock(self.control))
+        reply = self.exchange.ask(self.seat, self.sent, Clock(self.control, wait=patience(self.control)))
         self._asked_at = float("inf")
         self.questions += 1
         return self._noted(self.judge(self._timed(reply, before, cpu), reply, turn, state))
@@ -262,7 +259,7 @@ class Interview:
     def judge(self, response: Response, reply: Reply, turn: int, state: object) -> Response:
         """Return what came for a question, judged."""
         if reply.failure is not None:
-            clock = patient_clock(self.control.replace(bank=None), self.questions - 1)
+            clock = Clock(self.control.replace(bank=None), wait=patience(self.control), answers=self.questions - 1)
             is_at_work = response.cpu > _AT_WORK * response.own_seconds
             fault = judge.unanswered(self.player, reply.failure, clock, was_at_work=is_at_work)
             return self._located(response._replace(line=reply.failure.line, reason=reply.failure.reason, fault=fault))
@@ -332,7 +329,7 @@ class Interview:
         deadline, waiting = perf_counter() + seconds, bytearray(4)
         with contextlib.suppress(OSError):
             while perf_counter() < deadline and not self.has_ended:
-                fcntl.ioctl(self.player.link.stdin, termios.FIONREAD, waiting)
+                fcntl.ioctl(self.link.stdin, termios.FIONREAD, waiting)
                 if not any(waiting):
                     return
                 select.select([], [], [], _LOOK)
@@ -344,8 +341,8 @@ class Interview:
         begun = perf_counter()
         if result is not None:
             self.sent = encode.end(result)
-            self.player.link.send(self.sent)
-        self.player.link.close_one("stdin")
+            self.link.send(self.sent)
+        self.link.close_one("stdin")
         return perf_counter() - begun if self.wait_for_end(seconds) else None
 
     def terminate(self, seconds: float) -> bool:
@@ -363,9 +360,9 @@ class Interview:
         self.peak = max(self.peak, sum(_peak(pid) for pid in self.process.pids()))
 
 
-def patient_clock(time: TimeControl, questions: int = 0) -> Clock:
-    """Return the clock of a check, which waits for an answer longer than a match does."""
-    return Clock(time, wait=LongWait(longest_wait(time), "that a check waits"), answers=questions)
+def patience(time: TimeControl) -> LongWait:
+    """Return how long a check waits for an answer: longer than a match does."""
+    return LongWait(longest_wait(time), "that a check waits")
 
 
 def with_fields(line: bytes, more: Mapping[str, Json]) -> bytes:

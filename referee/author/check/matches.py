@@ -11,7 +11,7 @@ from example_bots import middling
 from referee import games
 from referee.author.check.check import Check, all_of
 from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
-from referee.author.check.interview import own_time, patient_clock, waited
+from referee.author.check.interview import own_time, patience, waited
 from referee.errors import MatchVoid, PlayerError, UsageError
 from referee.isolation.endings import MEMORY
 from referee.match.match import Match
@@ -121,11 +121,10 @@ def play(bot: CheckedBot) -> CheckMatch:
     played = CheckMatch(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
     played.opponents = ", ".join(dict.fromkeys(others))
     options = MatchOptions(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time)
-    spec = MatchSpec(subject.game, subject.settings, players, Start.of(subject.game, subject.settings, 1), options)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
-    running = Match(
-        spec, [played], isolation=subject.isolation, launcher=subject.launcher, clock_of=lambda _, control: patient_clock(control)
-    )
+    start = Start.of(subject.game, subject.settings, 1)
+    spec = MatchSpec(subject.game, subject.settings, players, start, options, wait=patience(subject.time))
+    running = Match(spec, [played], subject.launcher)
     try:
         played.text = running.run().outcome.text
     except _PlayedEnough:

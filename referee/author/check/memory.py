@@ -78,7 +78,7 @@ def measure(bot: CheckedBot) -> Usage:
     readings = [response.memory for response in answered]
     ended = len(readings) + 1 if trouble is not None and trouble.exceeds_memory else 0
     peak = max([seen.memory, *readings, trouble.memory if trouble is not None else 0])
-    is_over = ended > 0 or peak > bot.subject.isolation.limits.memory_bytes
+    is_over = ended > 0 or peak > bot.subject.launcher.level.limits.memory_bytes
     before = max(1, min(_WARM, len(readings) // 3))
     if len(readings) <= before + 1 and not (readings and is_over):
         return Usage(peak, before=len(readings), ended=ended)
@@ -96,7 +96,7 @@ def _is_unready(bot: CheckedBot) -> bool:
 
 def memory(bot: CheckedBot) -> Finding:
     """The memory of all its processes at their peaks."""
-    limit = bot.subject.isolation.limits.memory_bytes
+    limit = bot.subject.launcher.level.limits.memory_bytes
     if _is_unready(bot):
         return skipped(NOT_READY)
     usage = bot.once(measure)
@@ -122,7 +122,7 @@ def memory_growth(bot: CheckedBot) -> Finding:
     """The memory doesn't grow from question to question."""
     if _is_unready(bot):
         return skipped(NOT_READY)
-    usage, limit = bot.once(measure), bot.subject.isolation.limits.memory_bytes
+    usage, limit = bot.once(measure), bot.subject.launcher.level.limits.memory_bytes
     if not usage.first and not usage.ended:
         return skipped("It answered too few questions to tell." if usage.peak else "This system doesn't tell the memory of a process.")
     count = questions_of_match(bot)

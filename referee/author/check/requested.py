@@ -9,8 +9,6 @@ from referee import games
 from referee.author.check.run import CheckRequest, find_game
 from referee.author.check.table import CHECKS
 from referee.errors import UsageError
-from referee.isolation.choose import choose
-from referee.isolation.limits import Limits
 from referee.support.meant import meant, near_one
 
 if TYPE_CHECKING:
@@ -76,7 +74,7 @@ def _request(bot: str, seat: str | None, game: str | None, rules: str | None, is
         raise UsageError(f"--seat is {seat!r:.40}, but {room.info.name} has no such seat; {near_one(seat, seats)}")
     # Where any number of players can play, all seats are alike.
     checked = (seat,) if seat is not None else seats[:1] if room.info.players_option else seats
-    return CheckRequest(bot, room, settings, checked, lambda program: choose(isolation, Limits(), [program]), checks=checks)
+    return CheckRequest(bot, room, settings, checked, isolation, checks=checks)
 
 
 def _game_of(seat: str | None) -> str | None:

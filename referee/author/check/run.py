@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.author.check.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, CheckResult
@@ -12,8 +12,8 @@ from referee.author.check.shared_runs import CheckedBot
 from referee.author.check.table import CHECKS
 from referee.author.check.time_limits import LateBudgetSpent
 from referee.errors import MatchVoid, PlayerError, StartError
-from referee.isolation.building import all_built
-from referee.isolation.launcher import Launcher
+from referee.isolation.launcher import open_launcher
+from referee.isolation.limits import Limits
 from referee.match.options import TimeControl
 from referee.players.names import is_human, resolve
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from referee.games.game import Game, Json, Seat, Settings
-    from referee.isolation.bot import Bot
-    from referee.isolation.level import Isolation
 
     #: Called before each check with the seat, the check, and the number of checks done and to do.
     Progress = Callable[[Seat, Check, int, int], None]
@@ -42,13 +40,14 @@ _BUILD = "Run the build of its bot.toml by hand in its folder, and mend what the
 
 
 class CheckRequest(NamedTuple):
-    """What to check: a bot as on the command line, at some seats. ``isolate`` returns the level of isolation for its program."""
+    """What to check: a bot as on the command line, at some seats; how its program is isolated."""
 
     bot: str
     game: Game
     settings: Settings
     seats: Sequence[Seat]
-    isolate: Callable[[Bot], Isolation]
+    isolation: str
+    limits: Limits = Limits()
     time: TimeControl = TimeControl()
     checks: Sequence[Check] = CHECKS
 
@@ -92,8 +91,8 @@ class Report(NamedTuple):
 
 def run(request: CheckRequest, on_progress: Progress = lambda *_: None) -> Report:
     """Check the bot at the seats that it plays. PlayerError if it can play none of them by its name."""
-    with closing(Launcher()) as launcher:
-        return _CheckRun(request, launcher).run(on_progress)
+    with _CheckRun(request) as check_run:
+        return check_run.run(on_progress)
 
 
 def find_game(requests: Iterable[CheckRequest]) -> CheckRequest:
@@ -103,11 +102,11 @@ def find_game(requests: Iterable[CheckRequest]) -> CheckRequest:
     to the first game: the checks then say what is wrong with it.
     """
     first: CheckRequest | None = None
-    with closing(Launcher()) as launcher:
-        for request in requests:
-            if _CheckRun(request, launcher).plays(is_first=first is None):
+    for request in requests:
+        with _CheckRun(request) as check_run:
+            if check_run.plays(is_first=first is None):
                 return request
-            first = first or request
+        first = first or request
     assert first is not None, "there are no requests"
     return first
 
@@ -118,18 +117,20 @@ def seats_refused(request: CheckRequest) -> dict[Seat, str]:
     Empty for a program that is ready at no seat, because nothing is known of it. PlayerError if it can play no seat by its name; StartError
     if it can't be built.
     """
-    with closing(Launcher()) as launcher:
-        return _CheckRun(request, launcher).seats_refused()
+    with _CheckRun(request) as check_run:
+        return check_run.seats_refused()
 
 
 class _NotBuiltError(StartError):
     """The build of the program failed; the text has the compiler's errors."""
 
 
-class _CheckRun:
-    def __init__(self, request: CheckRequest, launcher: Launcher) -> None:
+class _CheckRun(ExitStack):
+    """One check of a bot. In the end, its launchers are closed: each seat has one."""
+
+    def __init__(self, request: CheckRequest) -> None:
+        super().__init__()
         self.request = request
-        self.launcher = launcher
         self.not_checked: dict[Seat, str] = {}
         self.notes: list[str] = []
         self.level = ""
@@ -212,12 +213,12 @@ class _CheckRun:
         game = request.game.info.name
         if is_human(request.bot) or (bot := resolve(request.bot, seat, game, request.settings)).dialect is not None:
             raise PlayerError("Only a program that speaks the referee's own protocol can be checked; name its file or command.")
-        isolation = request.isolate(bot)
-        self.level = isolation.level
-        self.notes += [note for note in isolation.notes if note not in self.notes]
+        launcher = self.enter_context(closing(open_launcher(request.isolation, request.limits, [bot])))
+        self.level = launcher.level.name
+        self.notes += [note for note in launcher.level.notes if note not in self.notes]
 
         try:
-            bot = all_built({seat: bot}, isolation)[seat]
+            bot = launcher.build({seat: bot})[seat]
         except StartError as error:
             raise _NotBuiltError(str(error)) from None
 
@@ -228,7 +229,7 @@ class _CheckRun:
                 return False
             return True
 
-        subject = Subject(request.game, request.settings, seat, bot, isolation, request.time, self.launcher)
+        subject = Subject(request.game, request.settings, seat, bot, request.time, launcher)
         return CheckedBot(subject, plays, 1 / len(request.seats))
 
     def _leave_out(self, bots: dict[Seat, CheckedBot]) -> None:

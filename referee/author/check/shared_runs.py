@@ -13,7 +13,6 @@ from referee.author.check.check_result import FAILED, Finding, no_line, quoted
 from referee.author.check.interview import Interview, Response, Subject
 from referee.author.check.positions import Positions
 from referee.author.check.time_limits import LateBudget
-from referee.isolation.supervisor import descendants
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -76,15 +75,15 @@ class Transcript:
             self._ask()
         first = self.questions[0].response if self.questions else self.ready
         if first.reason in ("silent", "unfinished") and not first.place:
-            interview.player.link.close_one("stdin")
+            interview.link.close_one("stdin")
             self.held_back = (first.line or b"") + interview.listen(_HELD_BACK)
-        children = descendants(interview.process.first_pid())
+        children = interview.process.below()
         self.left_after: float | None = None
         if self.last.reason == "silent" and not self.held_back:
             # It would only be waited for once more.
             self._locate()
         else:
-            self.left_after = interview.dismiss(None if interview.player.link.stdin < 0 else RESULT, EXIT_PATIENCE)
+            self.left_after = interview.dismiss(None if interview.link.stdin < 0 else RESULT, EXIT_PATIENCE)
         interview.exchange.drain()
         self.stderr = tuple(line.decode("utf-8", "replace") for line in interview.log.last_lines())
         self.status, self.memory = interview.process.status, interview.peak

@@ -51,7 +51,7 @@ def take_course(bot: CheckedBot) -> Course:
         trouble = seen.last if seen.last.line is None else None
         return Course(answered, seen.questions[-1].line if seen.questions else seen.start, 0.0, trouble)
     responses: list[Response] = []
-    trouble, most = None, bot.subject.isolation.limits.memory_bytes
+    trouble, most = None, bot.subject.launcher.level.limits.memory_bytes
     with bot.interview() as interview:
         bot.greeted(interview)
         begun = perf_counter()
