@@ -30,7 +30,8 @@ import arena_scale
 import psutil
 from harness import ROOT, Figure, number, run
 
-from referee.arena.season_store import SeasonStore, _submissions
+from referee.arena.store import ArenaStore
+from referee.arena.versions import _hand_ins
 from referee.errors import RefereeError
 from referee.tournament import address
 
@@ -43,32 +44,32 @@ BOUNDARY = "part"
 ASKED = 30
 
 
-def opened(folder: Path) -> SeasonStore:
+def opened(folder: Path) -> ArenaStore:
     """Open the store of an arena, wherever it is."""
     told = address.read(folder)
-    return SeasonStore.open(folder, None if told is None else told.url)
+    return ArenaStore.open(folder, None if told is None else told.url)
 
 
 def prepare(folder: Path, teams: int) -> None:
     """Give tokens to the teams and to the staff, and a submission to each version."""
     with opened(folder) as store:
-        if store.holder("tstaff") is None:
-            store.put_tokens([(f"t{number}", f"team {number:03}") for number in range(teams)] + [("tstaff", None)])
+        if store.tokens.holder("tstaff") is None:
+            store.tokens.put([(f"t{number}", f"team {number:03}") for number in range(teams)] + [("tstaff", None)])
             rows = [
                 {
                     "team": one.team,
                     "note": one.note,
                     "file": "none",
-                    "status": one.status,
+                    "state": one.status,
                     "report": "{}",
                     "version": one.number,
-                    "time": 0.0,
+                    "submitted": 0.0,
                 }
-                for one in store.versions()
+                for one in store.versions.all()
                 if not one.is_reference
             ]
-            with store._write() as connection:
-                arena_scale.put(connection, _submissions, rows)
+            with store.database.write() as connection:
+                arena_scale.put(connection, _hand_ins, rows)
 
 
 @contextlib.contextmanager
@@ -256,9 +257,9 @@ def everything(options: argparse.Namespace) -> list[Figure]:
         for _ in range(options.rounds):
             with served(folder, options.slots) as (address, process):
                 with opened(folder) as store:
-                    begun = store.counts().done
+                    begun = store.duels.counts().done
                     # The first matches of the server: their replays are there.
-                    while store.counts().done < begun + 4:
+                    while store.duels.counts().done < begun + 4:
                         time.sleep(0.2)
                 for told, values in asyncio.run(cost(address, options.teams, process)).items():
                     measured[f"{told}, processor", "ms"] += values
@@ -273,7 +274,7 @@ def everything(options: argparse.Namespace) -> list[Figure]:
                 others = [one for one in process.children() if '"kind": "play"' in " ".join(one.cmdline())]
                 measured["memory of the process that plays", "MiB"].append(max(one.memory_info().rss for one in others) / (1 << 20))
                 with opened(folder) as store:
-                    measured["matches played meanwhile", ""].append(store.counts().done - begun)
+                    measured["matches played meanwhile", ""].append(store.duels.counts().done - begun)
     budgets = {"s": SEEN, "MiB": MEMORY}
     return [
         Figure(told, unit, values, None, "value", budgets.get(unit, ANSWER if told.endswith("p95") else None))

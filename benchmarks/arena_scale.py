@@ -27,10 +27,11 @@ from harness import Figure, child, number, run
 from league import PretendPool, pretended
 from sqlalchemy import create_engine, insert, text
 
-from referee.arena import store as arena_store
+from referee.arena import ratings as rating_tables
+from referee.arena import versions as version_tables
 from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
-from referee.arena.store import ACCEPTED, version_name
+from referee.arena.versions import ACTIVE, RETIRED, version_name
 from referee.tournament.progress import ProgressListener
 from referee.arena.api_models import MatchesQuery
 from referee.arena.views import ArenaViews
@@ -76,7 +77,7 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
     with engine.begin() as connection:
         rows = (team_row(program._replace(name=name, hash=f"{at:064}")) for at, name in enumerate(names, 1))
         put(connection, database.teams, ({**row, "position": at} for at, row in enumerate(rows, 1)))
-        put(connection, arena_store._versions, (_version(name, at, teams, versions, begun, duels) for at, name in enumerate(names)))
+        put(connection, version_tables._versions, (_version(name, at, teams, versions, begun, duels) for at, name in enumerate(names)))
         epochs = np.sort(lots.integers(0, versions, duels))
         first_team = lots.integers(0, teams, duels)
         second_team = (first_team + lots.integers(1, teams, duels)) % teams
@@ -91,7 +92,7 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
             # The reference is the version with the position 0.
             put(
                 connection,
-                arena_store._outcomes,
+                rating_tables._outcomes,
                 (_outcome(at, int(a[at]) + 1, int(b[at]) + 1, int(starts[at]), int(won[at])) for at in some),
             )
         points = (
@@ -99,7 +100,7 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
             for place, name in enumerate(names)
             for at in np.unique(np.linspace(1, duels / versions, 100, dtype=np.int64)) + place // teams * (duels // versions)
         )
-        put(connection, arena_store._ratings, points)
+        put(connection, rating_tables._ratings, points)
         # PostgreSQL does it by itself as rows come, but a minute after so many at once, until when each query reads all rows.
         if url is not None:
             connection.execute(text("ANALYZE"))
@@ -116,9 +117,9 @@ def put(connection: Any, table: Any, rows: Iterator[dict[str, Any]] | Any) -> No
 def _version(name: str, at: int, teams: int, versions: int, begun: float, duels: int) -> dict[str, Any]:
     number = at // teams + 1
     return {
-        "name": name, "team": f"team {at % teams:03}", "number": number, "hash": f"{at:064}", "status": ACCEPTED, "note": "new",
+        "name": name, "team": f"team {at % teams:03}", "number": number, "hash": f"{at:064}", "state": ACTIVE if number == versions else RETIRED, "note": "new",
         "report": json.dumps({"reason": "", "isolation": "none", "checks": 40, "failed": []}), "submitted": begun + at,
-        "first_duel": duels * (number - 1) // versions, "is_reference": 0, "is_active": int(number == versions),
+        "first_duel": duels * (number - 1) // versions, "is_reference": False, "is_active": number == versions,
     }  # fmt: skip
 
 

@@ -10,13 +10,16 @@ from leagues import IDLE
 
 from referee.arena import intake
 from referee.arena.arena import OpenArena, new, open_arena
+from referee.league.engine import read_state
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import pytest
 
-    from referee.arena.store import Version
+    from referee.arena.versions import Version
+    from referee.tournament.values import DuelResult
 
 #: The settings of a game that is over within a few steps.
 SHORT = "width = 30\nheight = 30\nmax_steps = 40"
@@ -54,8 +57,13 @@ def add(arena: OpenArena, text: str, team: str = "mine") -> Version:
     return version
 
 
+def duel_results(arena: OpenArena) -> Sequence[DuelResult]:
+    """The results of all duels, from their matches."""
+    return read_state(arena.store.duels, arena.schedule).results
+
+
 def done_matches(folder: Path) -> dict[str, int]:
     """The time at which the replay of each match that is done was written."""
     with closing(open_arena(folder)) as arena:
-        records = [one.record for one in arena.store.matches(done=True)]
+        records = [one.record for one in arena.store.duels.matches(done=True)]
     return {record.key: (folder / record.replay).stat().st_mtime_ns for record in records if record is not None}

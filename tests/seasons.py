@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import SeasonStore
+    from referee.arena.store import ArenaStore
 
 TOKENS = {"Ada": "tada", "Bob": "tbob", None: "tstaff"}
 
@@ -48,7 +48,7 @@ class Season(NamedTuple):
     """An arena with its server."""
 
     arena: OpenArena
-    store: SeasonStore
+    store: ArenaStore
     app: ASGIApp
     #: Names of things in the season, for tests that ask for them.
     names: dict[str, str]
@@ -89,7 +89,7 @@ def season(folder: Path, more: str = "") -> Iterator[Season]:
     """Begin an arena with a reference and two teams, and its server."""
     begin(folder / "arena", 1, more).close()
     with _reopened(folder) as begun:
-        begun.store.put_tokens((token, team) for team, token in TOKENS.items())
+        begun.store.tokens.put((token, team) for team, token in TOKENS.items())
         yield begun
 
 
@@ -112,4 +112,4 @@ def play(running: Season, duels: int) -> None:
     """Play so many duels."""
     schedule = running.arena.plan(duels)
     with contextlib.closing(LocalPool(schedule.terms, schedule.teams, running.arena.replays, 1)) as pool:
-        ArenaEngine(running.store, pool, schedule, ProgressPrinter(running.store, is_quiet=True)).run()
+        ArenaEngine(running.store, pool, schedule, ProgressPrinter(running.store.duels, is_quiet=True)).run()

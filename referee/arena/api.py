@@ -3,8 +3,9 @@
 No annotation here is a string, as FastAPI reads them at run time.
 """
 
+import contextlib
 import re
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any
 
@@ -20,9 +21,9 @@ from starlette.routing import BaseRoute, Match, Route
 from referee.arena import api_models as models
 from referee.arena.arena import OpenArena
 from referee.arena.players_version import PlayersVersions
-from referee.arena.season_store import QUEUED, Holder, TeamSubmission
-from referee.arena.store import ACCEPTED
+from referee.arena.tokens import Holder
 from referee.arena.uploads import FULL, Uploads, bounded, full
+from referee.arena.versions import ACCEPTED, QUEUED, STAFF, HandIn
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.replay.paths import log_path
@@ -193,9 +194,9 @@ class Api:
         header = request.headers.get("authorization")
         if header is None:
             token = request.cookies.get(COOKIE)
-            return None if token is None else self._store.holder(token)
+            return None if token is None else self._store.tokens.holder(token)
         kind, _, token = header.partition(" ")
-        holder = self._store.holder(token.strip()) if kind.lower() == "bearer" else None
+        holder = self._store.tokens.holder(token.strip()) if kind.lower() == "bearer" else None
         if holder is None:
             raise unauthorized("The token is not valid; ask the staff for a new one.")
         return holder
@@ -232,9 +233,9 @@ class Api:
         try:
             return self._views.team(name, sees_all=holder is not None and holder.team in (None, name), is_whole=is_whole)
         except UsageError:
-            if name not in self._store.invited():
+            if name not in self._store.tokens.teams():
                 raise HTTPException(404, "There is no such team.") from None
-        out = self._store.disqualified().get(name)
+        out = self._store.versions.disqualified().get(name)
         return models.TeamAnswer(team=name, is_reference=False, disqualified=out, versions=[], ratings=[], against=[])
 
     async def submit(self, request: Request, holder: Authenticated) -> models.SubmissionTaken:
@@ -242,28 +243,28 @@ class Api:
         if holder.team is None:
             raise HTTPException(403, "The staff has no team; a team hands in with its own token.", _CLOSE)
         taken = await self._uploads.take(request, holder.team)
-        return models.SubmissionTaken(id=taken.number, status=taken.status)
+        return models.SubmissionTaken(id=taken.number, status=taken.state)
 
     def submission(self, number: str, holder: Authenticated) -> models.SubmissionAnswer:
         """Return a submission of the own team."""
-        submission = self._submission(number)
-        if holder.team not in (None, submission.team):
+        hand_in = self._submission(number)
+        if holder.team not in (None, hand_in.team):
             raise HTTPException(403, "This submission is another team's.")
-        facts = {"id": submission.number, "submitted": moment(submission.time), **submission._asdict()}
+        facts = {**hand_in._asdict(), "id": hand_in.number, "status": hand_in.state, "submitted": moment(hand_in.submitted)}
         return models.SubmissionAnswer.model_validate({name: facts[name] for name in models.SubmissionAnswer.model_fields})
 
-    def _submission(self, number: str) -> TeamSubmission:
-        submission = self._store.submission(int(number)) if _NUMBER.fullmatch(number) else None
-        if submission is None:
+    def _submission(self, number: str) -> HandIn:
+        hand_in = self._store.versions.handed_in(int(number)) if _NUMBER.fullmatch(number) else None
+        if hand_in is None:
             raise HTTPException(404, "There is no such submission.")
-        return submission
+        return hand_in
 
     def matches(self, query: Annotated[models.MatchesQuery, Query()]) -> models.MatchesAnswer:
         """Return matches, the latest first."""
         try:
             return self._views.matches(query)
         except UsageError as error:
-            if query.version is None and query.team in self._store.invited() and not self._store.versions(query.team):
+            if query.version is None and query.team in self._store.tokens.teams() and not self._store.versions.all(query.team):
                 return models.MatchesAnswer(matches=[], next=None)
             raise HTTPException(422, str(error)) from None
 
@@ -323,46 +324,51 @@ class Api:
 
     def freeze(self) -> models.DoneAnswer:
         """Take no versions."""
-        self._store.set_fact("frozen", True)
-        return self._done("freeze", {}, "The arena takes no versions.")
+        with self._done("freeze", {}):
+            self._store.season.change(is_frozen=True)
+        return models.DoneAnswer(done="The arena takes no versions.")
 
     def thaw(self) -> models.DoneAnswer:
         """Take versions."""
-        self._store.set_fact("frozen", False)
-        return self._done("thaw", {}, self._arena.frozen(is_public=True) or "The arena takes versions.")
+        with self._done("thaw", {}):
+            self._store.season.change(is_frozen=False)
+        return models.DoneAnswer(done=self._arena.frozen(is_public=True) or "The arena takes versions.")
 
     def disqualify(self, body: models.TeamAsked) -> models.DoneAnswer:
         """Let no version of a team play."""
         team, reason = body.team, body.reason or "by the staff."
-        versions = self._store.versions(team)
+        versions = self._store.versions.all(team)
         if any(version.is_reference for version in versions):
             raise HTTPException(422, f"{team} is a reference; to end its play, remove it from arena.toml, and start the server again.")
-        if not (versions or team in self._store.invited()):
+        if not (versions or team in self._store.tokens.teams()):
             raise HTTPException(404, "There is no such team.")
-        self._store.disqualify(team, reason)
-        return self._done("disqualify", {"team": team, "reason": reason}, f"{team} is disqualified.")
+        with self._done("disqualify", {"team": team, "reason": reason}):
+            self._store.versions.disqualify(team, reason)
+        return models.DoneAnswer(done=f"{team} is disqualified.")
 
     def requeue(self, body: models.SubmissionAsked) -> models.DoneAnswer:
         """Check a submission again."""
-        submission = self._submission(str(body.id))
-        if submission.team in self._store.disqualified():
-            raise HTTPException(422, f"{submission.team} is disqualified; to admit it again, make a version active.")
-        self._store.set_submission(submission.number, QUEUED, {}, submission.version)
-        return self._done(
-            "requeue", {"id": submission.number, "team": submission.team}, f"Submission {submission.number} is checked again."
-        )
+        hand_in = self._submission(str(body.id))
+        if hand_in.team in self._store.versions.disqualified():
+            raise HTTPException(422, f"{hand_in.team} is disqualified; to admit it again, make a version active.")
+        with self._done("requeue", {"id": hand_in.number, "team": hand_in.team}):
+            # The checker may have moved it meanwhile.
+            while self._store.versions.move(STAFF, hand_in, QUEUED, {}) is None:
+                hand_in = self._submission(str(body.id))
+        return models.DoneAnswer(done=f"Submission {hand_in.number} is checked again.")
 
     def activate(self, body: models.VersionAsked) -> models.DoneAnswer:
         """Make a version of a team the active one. A disqualified team is admitted again, also one without an accepted version."""
-        has_any = any(version.status == ACCEPTED for version in self._store.versions(body.team))
-        if not has_any and body.team in self._store.disqualified():
-            self._store.activate(body.team, admits=True)
-            return self._done("activate", body.model_dump(), f"{body.team} is admitted again; it has no accepted version yet.")
-        self.make_active(body)
-        return self._done("activate", body.model_dump(), f"Version {body.version} of {body.team} is active.")
+        has_any = any(version.status == ACCEPTED for version in self._store.versions.all(body.team))
+        with self._done("activate", body.model_dump()):
+            if not has_any and body.team in self._store.versions.disqualified():
+                self._store.versions.activate(body.team, admits=True)
+                return models.DoneAnswer(done=f"{body.team} is admitted again; it has no accepted version yet.")
+            self.make_active(body)
+        return models.DoneAnswer(done=f"Version {body.version} of {body.team} is active.")
 
     def make_active(self, body: models.VersionAsked, *, admits: bool = True) -> None:
-        """Make a version of a team the active one, as ``ArenaStore.activate``. HTTPException 404 if there is none."""
+        """Make a version of a team the active one, as ``Versions.activate``. HTTPException 404 if there is none."""
         self._arena.read_versions()
         try:
             self._arena.activate(body.team, body.version, admits=admits)
@@ -375,14 +381,17 @@ class Api:
         return models.AuditAnswer(
             actions=[
                 models.AuditAction(time=moment(entry.time), action=entry.action, details=dict(entry.details))
-                for entry in self._store.audit()
+                for entry in self._store.audit.last()
             ]
         )
 
-    def _done(self, action: str, details: dict[str, object], text: str) -> models.DoneAnswer:
-        self._store.put_audit(action, details)
+    @contextlib.contextmanager
+    def _done(self, action: str, details: Mapping[str, object]) -> Iterator[None]:
+        """Store an action of the staff in one transaction with its entry in the log, and show both at once."""
+        with self._store.database.write():
+            yield
+            self._store.audit.put(action, details)
         self._views.renew()
-        return models.DoneAnswer(done=text)
 
 
 def _refusals(*statuses: int) -> dict[int | str, dict[str, object]]:

@@ -7,32 +7,37 @@ import time
 import uuid
 from datetime import datetime, timezone
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee import games
 from referee.arena import config, intake
 from referee.arena.schedule import ArenaSchedule
-from referee.arena.season_store import SeasonStore
+from referee.arena.season import SeasonState
 from referee.arena.state import ArenaState
-from referee.arena.store import ACCEPTED, REFUSED, Version, named
+from referee.arena.store import FILE, ArenaStore
+from referee.arena.versions import ACCEPTED, REFUSED, Version, named
 from referee.errors import PlayerError, UsageError
 from referee.handins.names import check_different, check_name
-from referee.league.league import OpenLeague, first
 from referee.support.canonical import canonical
 from referee.support.times import moment
-from referee.support.words import counted
+from referee.support.words import counted, listed
 from referee.tournament import address
 from referee.tournament.results import comparisons
+from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from referee.games.game import Json
+    from referee.league.config import League
+    from referee.league.store import Store
     from referee.tournament.ratings import Rating
     from referee.tournament.values import DuelResult, Team
 
 
+#: The folder of the replays in that of the arena.
+REPLAYS = "replays"
 #: How much a recorded rating may differ from one that is computed again, in Elo.
 _PRECISION = 0.01
 #: The certainty from which on a version is called the best.
@@ -68,35 +73,58 @@ class VersionStanding(NamedTuple):
         }
 
 
-class OpenArena(OpenLeague):
+class Examined(NamedTuple):
+    """A version after its check, with its ``program`` if it was accepted. ``is_known``: its team has it already, accepted."""
+
+    version: Version
+    program: Team | None = None
+    is_known: bool = False
+
+
+class CheckTarget(NamedTuple):
+    """The matches of an arena, as ``referee.league.check`` and ``export`` take them."""
+
+    folder: Path
+    replays: Path
+    store: Store
+    schedule: ArenaSchedule
+    league: League
+    disqualified: Sequence[str]
+    contradicted: Callable[[Sequence[DuelResult]], list[str]]
+
+
+class OpenArena:
     """An open arena. ``close`` it after use.
 
     References of the file become versions when they are first met, and again when their files have changed. UsageError if the file says that
     other matches are played than those so far.
     """
 
-    store: SeasonStore
-    schedule: ArenaSchedule
-    #: The results of all duels.
-    results: ArenaState
-
-    def __init__(self, folder: Path, store: SeasonStore) -> None:
-        # What a league keeps in its store is in the arena's file, and may change.
+    def __init__(self, folder: Path, store: ArenaStore) -> None:
         self.folder = folder
         self.store = store
-        facts = store.fact("arena")
-        if facts is None:
+        season = store.season.read()
+        if season is None:
             raise UsageError(f"{folder} holds an arena that was never begun: referee arena new {folder}")
-        self.config = config.load(folder, facts["seed"])
+        # What a league keeps in its store is in the arena's file, and may change.
+        self.config = config.load(folder, season.seed)
         self.league = self.config.league
         self._check_terms()
         self._take_references()
+        #: The results of all duels.
         self.results = ArenaState(store)
         #: How many duels were over when the arena was opened.
         self._over = len(self.results)
         self.plan()
-        gone = store.disqualified()
-        self.disqualified = [version.name for version in self.versions if version.team in gone]
+
+    def close(self) -> None:
+        """Close the store."""
+        self.store.close()
+
+    @property
+    def replays(self) -> Path:
+        """The folder of the replays."""
+        return self.folder / REPLAYS
 
     def plan(self, most: int | None = None, *, until_decided: bool = False) -> ArenaSchedule:
         """Read the versions, and plan further duels: at most so many, and until the best version is certain."""
@@ -107,7 +135,7 @@ class OpenArena(OpenLeague):
 
     def read_versions(self) -> None:
         """Read the versions from the store, and first what tells of later changes."""
-        self._mark, self.versions = self.store.versions_mark(), self.store.versions()
+        self._mark, self.versions = self.store.season.changes(), self.store.versions.all()
 
     def isolate(self, level: str) -> None:
         """Check and play with this level of isolation, whatever the file says."""
@@ -121,7 +149,7 @@ class OpenArena(OpenLeague):
         fresh = {(team.name, team.hash): team for team in self.config.references}
         names = {version.name: version for version in self.versions}
         programs = []
-        for team in (stored for stored in self.store.teams() if stored.name in names):
+        for team in (stored for stored in self.store.duels.teams() if stored.name in names):
             home, version = self.folder / team.home, names[team.name]
             if not version.is_reference:
                 programs.append(team._replace(home=str(home), players={seat: str(home / path) for seat, path in team.players.items()}))
@@ -130,41 +158,41 @@ class OpenArena(OpenLeague):
         return [*programs, *self.config.against]
 
     def _check_terms(self) -> None:
-        now, then = {"seed": self.league.seed, **self.config.terms}, self.store.fact("terms")
+        now, then = {"seed": self.league.seed, **self.config.terms}, self.store.season.now.terms
         if canonical(now) == canonical(then):
             return
-        if then is not None and self.store.counts().total:
+        if then is not None and self.store.duels.counts().total:
             other = ", ".join(name for name in now if canonical(now[name]) != canonical(then.get(name))).replace("time", "time or clock")
             raise UsageError(
                 f"{self.folder / config.FILE} differs from the file with which the arena's matches were played, in: {other}. "
                 "Change it back, or begin another arena: referee arena new DIR"
             )
-        self.store.set_fact("terms", now)
+        self.store.season.change(terms=now)
 
     def _take_references(self) -> None:
         """Store references that are new or have changed; those that the file no longer has don't play any more."""
-        versions = self.store.versions()
+        versions = self.store.versions.all()
         active = {version.team: version for version in versions if version.is_reference and version.is_active}
         for team in self.config.references:
             same = [version for version in versions if version.team == team.name and version.hash == team.hash]
             if any(version.team == team.name and not version.is_reference for version in versions):
                 raise UsageError(f"There is a team {team.name} in the arena; give the reference in {config.FILE} another name.")
             if not same:
-                self.store.put_version(Version("", team.name, 0, team.hash, ACCEPTED, is_reference=True), team)
+                self.store.versions.put(Version("", team.name, 0, team.hash, ACCEPTED, is_reference=True), team)
             elif not same[0].is_active:
-                self.store.activate(team.name, same[0].name)
+                self.store.versions.activate(team.name, same[0].name)
         for name in active.keys() - {team.name for team in self.config.references}:
-            self.store.activate(name)
+            self.store.versions.activate(name)
 
     def glance(self) -> None:
         """Take the results of the last batch too, which only the process that plays stores. For those who don't play."""
         self.results.settle(self.schedule, stores=False)
 
-    def standings(self, results: Sequence[DuelResult] = (), *, resamples: int = 1000) -> list[Any]:
-        """The versions that play, the best first, with their ratings. The results are those of the arena's own state."""
+    def standings(self, *, resamples: int = 1000) -> list[VersionStanding]:
+        """Return the versions that play, the best first, with their ratings."""
         playing = {version.name: version for version in self.schedule.playing()}
         # A version that can't start any more keeps its place.
-        forfeits = self.store.forfeits()
+        forfeits = self.store.duels.forfeits()
         playing |= {version.name: version for version in self.versions if version.is_active and version.name in forfeits}
         duels = {name: int(self.results.counted[self.results.positions[name]]) for name in playing}
         rated = self.schedule.rated(among=playing, resamples=resamples)
@@ -188,43 +216,58 @@ class OpenArena(OpenLeague):
         conclusion = f"that is {sure} certain" if certainty else "another one may be as good"
         return f"Of {len(names):,} versions, {leader} leads, but {played} can't tell yet that it is the best: {conclusion}."
 
+    def check_target(self) -> CheckTarget:
+        """Return what a check of all matches against their replays, or a list of them, needs to know."""
+        gone = self.store.versions.disqualified()
+        disqualified = tuple(version.name for version in self.versions if version.team in gone)
+        return CheckTarget(self.folder, self.replays, self.store.duels, self.schedule, self.league, disqualified, self.contradicted)
+
     def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
         """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""
         from referee.tournament.ratings import rate
 
         sentences = []
         # While the arena plays, later results than those that were over when it was opened may not have been read.
-        points = [point for point in self.store.ratings([version.name for version in self.versions]) if point.duels <= self._over]
+        points = [point for point in self.store.ratings.of([version.name for version in self.versions]) if point.duels <= self._over]
         for duels, group in groupby(points, key=lambda point: point.duels):
             before = [comparison for result in results if result.duel.number < duels for comparison in comparisons(result)]
             ratings = rate(before, self.schedule.known_at(duels))
             wrong = [point.name for point in group if abs(ratings.get(point.name, math.inf) - point.elo) > _PRECISION]
             if wrong:
-                sentences.append(f"After {counted(duels, 'duel')}, the replays give other ratings than the store: {first(wrong)}.")
+                sentences.append(f"After {counted(duels, 'duel')}, the replays give other ratings than the store: {listed(wrong)}.")
         return sentences
 
-    def add(self, bot: Path, team: str, note: str = "", on_progress: intake.Progress = lambda *_: None) -> tuple[Version, bool]:
-        """Take a version of a team; return it, and whether the team had these files already.
+    def add(
+        self, bot: Path, team: str, note: str = "", on_progress: intake.Progress = lambda *_: None, *, logs: bool = False
+    ) -> tuple[Version, bool]:
+        """Take a version of a team; return it, and whether the team had these files already. ``logs``: note it as an action of the staff.
 
         It is checked, unless it was accepted before, and becomes the active version of its team if it is accepted. UsageError if the arena
         takes no versions now, or not under this name, or if this machine lacks the isolation for the check.
         """
         if (why := self.frozen()) is not None:
             raise UsageError(f"{why} No version is taken.")
-        return self.take(bot, team, note, on_progress, time.time())
+        examined = self.examine(bot, team, note, on_progress, time.time())
+        with self.store.database.write():
+            version = self.keep(examined)
+            if logs:
+                self.log_command("add", team=team, version=version.number or None, status=version.status)
+        return version, examined.is_known
 
-    def take(self, bot: Path, team: str, note: str, on_progress: intake.Progress, submitted: float) -> tuple[Version, bool]:
-        """Do the same for a version that was ``submitted`` at some time, in seconds since the epoch, before the arena was frozen."""
+    def log_command(self, action: str, **details: Json) -> None:
+        """Note an action of the command line."""
+        self.store.audit.put(action, {**details, "by": "command line"})
+
+    def examine(self, bot: Path, team: str, note: str, on_progress: intake.Progress, submitted: float) -> Examined:
+        """Copy and check what was ``submitted`` at some time, in seconds since the epoch, before the arena was frozen. Only the copy is stored."""
         self.check_names([("--team", team)])
         try:
             taken = intake.take(bot, self.folder, self.config)
         except PlayerError as error:
-            # Without files there is nothing to store.
-            return Version("", team, 0, "", REFUSED, note, {"reason": str(error)}), False
+            return Examined(Version("", team, 0, "", REFUSED, note, {"reason": str(error)}))
         earlier = next((version for version in self.versions if (version.team, version.hash) == (team, taken.hash)), None)
         if earlier is not None and earlier.status == ACCEPTED:
-            self.store.activate(team, earlier.name)
-            return earlier._replace(is_active=True), True
+            return Examined(earlier, is_known=True)
         try:
             program = intake.team_of(taken, team, self.folder, self.config)
         except UsageError as error:
@@ -234,9 +277,20 @@ class OpenArena(OpenLeague):
                 verdict = intake.check(taken, self.config, on_progress)
             except PlayerError as error:
                 verdict = intake.CheckVerdict(str(error), {})
-        status = REFUSED if verdict.reason else ACCEPTED
-        version = Version("", team, 0, taken.hash, status, note, {"reason": verdict.reason, **verdict.report}, submitted)
-        return self.store.put_version(version, None if verdict.reason else program), False
+        state = REFUSED if verdict.reason else ACCEPTED
+        version = Version("", team, 0, taken.hash, state, note, {"reason": verdict.reason, **verdict.report}, submitted)
+        return Examined(version, None if verdict.reason else program)
+
+    def keep(self, examined: Examined) -> Version:
+        """Store a version that was examined; return it as it is stored. An accepted one becomes the active version of its team."""
+        version = examined.version
+        if not version.hash:
+            # Without files there is nothing to store.
+            return version
+        if examined.is_known:
+            self.store.versions.activate(version.team, version.name)
+            return version._replace(is_active=True)
+        return self.store.versions.put(version, examined.program)
 
     def activate(self, team: str, number: int, *, admits: bool = True) -> Version:
         """Make an accepted version the active one of its team, as ``ArenaStore.activate``; return it. UsageError if there is no such version."""
@@ -245,12 +299,12 @@ class OpenArena(OpenLeague):
         if chosen is None:
             good = ", ".join(str(version.number) for version in mine if version.status == ACCEPTED)
             raise UsageError(f"{team} has no accepted version {number}; {f'it has {good}' if good else 'it has none'}.")
-        self.store.activate(team, chosen.name, admits=admits)
+        self.store.versions.activate(team, chosen.name, admits=admits)
         return chosen._replace(is_active=True)
 
     def frozen(self, *, is_public: bool = False) -> str | None:
         """Return why the arena takes no versions now, as a sentence, which names no folder if it ``is_public``; None if it takes versions."""
-        if self.store.fact("frozen"):
+        if self.store.season.now.is_frozen:
             return "The arena is frozen." if is_public else f"The arena is frozen; referee arena thaw {self.folder} ends that."
         return self.config.season.refusal(datetime.now(timezone.utc))
 
@@ -261,7 +315,7 @@ class OpenArena(OpenLeague):
             check_name(name, what, config.LONGEST_TEAM)
             if name in references:
                 raise UsageError(f"{what}, '{name}', is a reference of the arena; give the team another name.")
-        taken = dict.fromkeys([*references, *(version.team for version in self.versions), *self.store.invited()])
+        taken = dict.fromkeys([*references, *(version.team for version in self.versions), *self.store.tokens.teams()])
         if any(name not in taken for _, name in names):
             check_different(list(taken | dict.fromkeys(name for _, name in names)))
 
@@ -275,9 +329,9 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
     file = folder / config.FILE
     there = f"There is an arena in {folder} already: referee arena add, run, standings go on with it."
     stored = address.read(folder)
-    if (folder / SeasonStore.file).exists() or stored is not None:
-        with SeasonStore.open(folder, None if stored is None else stored.url, create=True) as store:
-            if store.fact("arena") is not None:
+    if (folder / FILE).exists() or stored is not None:
+        with ArenaStore.open(folder, None if stored is None else stored.url, create=True) as store:
+            if store.season.read() is not None:
                 raise UsageError(there)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -286,15 +340,15 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
     except OSError as error:
         raise UsageError(f"The folder {folder} can't be written: {error.strerror or error}. Name another one.") from None
     read = config.load(folder)
-    store = SeasonStore.open(folder, database, create=True)
+    store = ArenaStore.open(folder, database, create=True)
     try:
-        with store.claim():
-            if store.fact("arena") is not None or store.fact("league") is not None:
+        with store.database.claim():
+            if store.season.read() is not None:
                 raise UsageError(f"{store.where} holds an arena or a league already; name another database.")
             number = uuid.uuid4().hex
             if database is not None:
                 address.write(folder, address.Address(database, number))
-            store.set_fact("arena", {"id": number, "seed": read.league.seed})
+            store.season.begin(SeasonState(referee=__version__, id=number, seed=read.league.seed))
         return OpenArena(folder.resolve(), store)
     except BaseException:
         store.close()
@@ -304,11 +358,11 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
 def open_arena(folder: Path) -> OpenArena:
     """Open the arena of a folder. UsageError if there is none, or if its file is wrong."""
     stored = address.read(folder)
-    if not (folder / config.FILE).is_file() or (stored is None and not (folder / SeasonStore.file).is_file()):
+    if not (folder / config.FILE).is_file() or (stored is None and not (folder / FILE).is_file()):
         raise UsageError(f"{folder} is not the folder of an arena. Begin one: referee arena new {folder}")
-    store = SeasonStore.open(folder.resolve(), None if stored is None else stored.url)
+    store = ArenaStore.open(folder.resolve(), None if stored is None else stored.url)
     try:
-        if stored is not None and (store.fact("arena") or {}).get("id") != stored.id:
+        if stored is not None and getattr(store.season.read(), "id", None) != stored.id:
             raise UsageError(f"{store.where} holds another arena than that of {folder}.")
         return OpenArena(folder.resolve(), store)
     except BaseException:

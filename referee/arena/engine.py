@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from referee.arena.schedule import ArenaSchedule
     from referee.arena.store import ArenaStore
     from referee.league.engine import Queue
-    from referee.tournament.local import Finished
+    from referee.tournament.local import Finished, Pool
+    from referee.tournament.progress import ProgressListener
     from referee.tournament.values import MatchTask, PlannedDuel
     from referee.tournament.worker import Void
 
@@ -34,8 +35,11 @@ def _again(call: Callable[[], _T]) -> _T:
 class ArenaEngine(Engine):
     """Plays the matches of an arena until its schedule has no further one, and stores the results of duels."""
 
-    _store: ArenaStore
     _plan: ArenaSchedule
+
+    def __init__(self, store: ArenaStore, pool: Pool, plan: ArenaSchedule, watch: ProgressListener) -> None:
+        super().__init__(store.duels, pool, plan, watch)
+        self._arena = store
 
     def run(self) -> None:
         """Play all matches, with one thread of linear algebra: matches take the cores. LeagueStopped if none can be played at present."""
@@ -43,7 +47,7 @@ class ArenaEngine(Engine):
             super().run()
 
     def _further(self) -> list[PlannedDuel]:
-        self._store.keep_claim()
+        self._arena.database.keep_claim()
         new = _again(self._plan.further)
         state = self._plan.state
         # What is over is in the arrays.
@@ -76,9 +80,9 @@ class ArenaEngine(Engine):
             self._failed[name] = absent
             if duels > absent:
                 self._started.add(name)
-        for open_duel in self._store.open_duels(len(state)):
+        for open_duel in self._arena.matches.open_duels(len(state)):
             self._learn([open_duel.duel])
             for task, record in open_duel.matches:
                 if record is not None:
                     self._note(task, record)
-        self._voids.update(self._store.void_pairs())
+        self._voids.update(self._arena.matches.void_pairs())

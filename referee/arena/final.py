@@ -38,7 +38,7 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
         raise UsageError(f"--format is {kind!r:.40}, but must be {', '.join(FORMATS[:-1])} or {FORMATS[-1]}.")
     if (folder / FILE).exists():
         raise UsageError(f"{folder} is the folder of an arena; name a new folder for the final.")
-    forfeits = arena.store.forfeits()
+    forfeits = arena.store.duels.forfeits()
     active = {
         version.name: version
         for version in arena.versions

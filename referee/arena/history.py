@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.arena.store import named
+from referee.arena.versions import named
 from referee.support.times import moment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.arena.arena import OpenArena
+    from referee.arena.ratings import RatingPoint
     from referee.arena.state import ArenaState
-    from referee.arena.store import RatingPoint, Version
+    from referee.arena.versions import Version
     from referee.games.game import Json
     from referee.tournament.ratings import Rating
 
@@ -70,7 +71,7 @@ def histories(arena: OpenArena, teams: Sequence[str]) -> dict[str, list[VersionH
     names = [version.name for version in versions if version.name in arena.schedule.teams]
     rated = {rating.team: rating for rating in arena.schedule.rated(among=names)} if names else {}
     points = defaultdict(list)
-    for point in arena.store.ratings(names):
+    for point in arena.store.ratings.of(names):
         points[point.name].append(point)
     by_team: dict[str, list[VersionHistory]] = {team: [] for team in teams}
     for version in versions:

@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import SeasonStore
+    from referee.arena.store import ArenaStore
 
 #: The address of a server that is named nowhere else.
 URL = "http://127.0.0.1:8300"
-#: The fact with the address of the server, as teams see it.
-_ADDRESS = "url"
 #: An address of a server: a name or an IP address, and perhaps a port.
 _ADDRESSES = re.compile(r"https?://([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?/*", re.ASCII | re.IGNORECASE)
 
@@ -41,22 +39,22 @@ def invite(arena: OpenArena, path: Path, url: str | None) -> list[Invitation]:
     rows = roster.load(path, "team", config.LONGEST_TEAM)
     arena.check_names([(f"Line {row.line} of the roster '{path}': the team", row.student) for row in rows])
     invitations = [_invitation(row.student, address(arena.store, url)) for row in rows]
-    arena.store.put_tokens((invitation.token, invitation.team) for invitation in invitations)
+    arena.store.tokens.put((invitation.token, invitation.team) for invitation in invitations)
     return invitations
 
 
-def invite_staff(store: SeasonStore, url: str | None) -> Invitation:
+def invite_staff(store: ArenaStore, url: str | None) -> Invitation:
     """Make the staff's token; the earlier one isn't valid any more."""
     invitation = _invitation("", address(store, url))
-    store.put_tokens([(invitation.token, None)])
+    store.tokens.put([(invitation.token, None)])
     return invitation
 
 
-def revoke(store: SeasonStore, team: str) -> int:
+def revoke(store: ArenaStore, team: str) -> int:
     """Make all tokens of a team invalid; return how many there were. UsageError if it has none."""
-    count = store.revoke(team)
+    count = store.tokens.revoke(team)
     if not count:
-        others = ", ".join(store.invited()) or "none"
+        others = ", ".join(store.tokens.teams()) or "none"
         raise UsageError(f"The team {team} has no token. Teams with a token: {others}.")
     return count
 
@@ -66,14 +64,14 @@ def table(invitations: Sequence[Invitation]) -> str:
     return marked(written([Invitation._fields, *invitations]))
 
 
-def address(store: SeasonStore, url: str | None = None) -> str:
+def address(store: ArenaStore, url: str | None = None) -> str:
     """Return the address with which links begin: the given one, which is kept for the server, or the last that was given."""
     if url is None:
-        return str(store.fact(_ADDRESS) or URL)
+        return store.season.now.address or URL
     with contextlib.suppress(ValueError):
         # ValueError: the port or the IP address is impossible.
         if _ADDRESSES.fullmatch(url) and urlsplit(url).port != 0:
-            store.set_fact(_ADDRESS, url.rstrip("/"))
+            store.season.change(address=url.rstrip("/"))
             return url.rstrip("/")
     raise UsageError(f"--url is {url!r:.80}, but must be the address of the server, such as https://arena.example.org.")
 

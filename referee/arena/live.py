@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from referee.arena.api import Api
     from referee.arena.api_models import MatchAnswer
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import Holder
+    from referee.arena.tokens import Holder
     from referee.arena.views import ArenaViews
     from referee.games.game import Json
 
@@ -41,7 +41,7 @@ class LiveMatches:
         # What was told of as played half a second ago may be over.
         over = {match.id for match in ended}
         return [
-            *(match for match in self._views.workers()["matches"] if match.id not in over and self._api.sees_replay(match, holder)),
+            *(match for match in self._views.workers().matches if match.id not in over and self._api.sees_replay(match, holder)),
             *ended,
         ]
 
@@ -58,7 +58,7 @@ class LiveMatches:
         """Return a match that was played or is played, and its replay. HTTPException 404 if there is none."""
         done = self._views.match(key)
         playing = (
-            next((playing_match for playing_match in self._views.workers()["matches"] if playing_match.id == key), None)
+            next((playing_match for playing_match in self._views.workers().matches if playing_match.id == key), None)
             if done is None
             else None
         )

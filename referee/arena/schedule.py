@@ -8,8 +8,8 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 from referee.arena.config import ALL
-from referee.arena.state import STRENGTHS
-from referee.arena.store import RatingPoint
+from referee.arena.ratings import RatingPoint, Strengths
+from referee.arena.versions import ACTIVE, PLACING
 from referee.league.league import Schedule
 from referee.support.words import counted
 from referee.tournament.values import PlannedDuel
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from referee.arena.config import ArenaConfig
     from referee.arena.state import ArenaState
-    from referee.arena.store import ArenaStore, Version
+    from referee.arena.store import ArenaStore
+    from referee.arena.versions import Version
     from referee.tournament.ratings import Floats, Rating
     from referee.tournament.values import DuelResult, MatchTask, Record, Team
 
@@ -54,7 +55,7 @@ class ArenaSchedule(Schedule):
         store: ArenaStore,
         state: ArenaState,
         versions: Sequence[Version],
-        mark: str,
+        mark: int,
         teams: Sequence[Team],
         *,
         most: int | None = None,
@@ -65,7 +66,7 @@ class ArenaSchedule(Schedule):
         self._store = store
         self.state = state
         self._versions = versions
-        #: ``versions_mark`` of the store as of this schedule. Once it is another, another schedule has to go on.
+        #: ``changes`` of the season's row as of this schedule. Once it is another, another schedule has to go on.
         self.mark = mark
         self._accepted = tuple(version.name for version in versions if version.name in self.teams)
         #: How many duels are still to be planned; None: no limit.
@@ -117,8 +118,9 @@ class ArenaSchedule(Schedule):
             if self.left is not None:
                 self.left = max(0, self.left - open_duels)
             return []
+        self._move_on()
         strengths = self.state.strengths()
-        self._store.set_fact(STRENGTHS, {"duels": len(self.state), "of": strengths.tolist()})
+        self._store.ratings.put_strengths(Strengths(duels=len(self.state), of=tuple(strengths.tolist())))
         return self._next(strengths)
 
     def record(self) -> None:
@@ -133,7 +135,7 @@ class ArenaSchedule(Schedule):
         rated = self.rated(self.known_at(total), resamples=_QUICK)
         now, names = time.time(), set(due)
         points = [RatingPoint(rating.team, total, now, rating.elo, rating.low, rating.high) for rating in rated if rating.team in names]
-        self._store.put_ratings(points)
+        self._store.ratings.put(points)
         self.state.note(points)
 
     def tell(self, *, ended: bool) -> None:
@@ -148,12 +150,13 @@ class ArenaSchedule(Schedule):
         before = len(self.state)
         self.state.settle(self, is_playing=True)
         if len(self.state) > before:
-            self._store.set_fact(STRENGTHS, {**(self._store.fact(STRENGTHS) or {}), "now": self.state.strengths().tolist()})
-        now = time.monotonic()
-        self._is_untold, self._due = False, now + _SPARE * (now - begun)
+            now = tuple(self.state.strengths().tolist())
+            self._store.ratings.put_strengths(self._store.ratings.strengths().model_copy(update={"now": now}))
+        ended_at = time.monotonic()
+        self._is_untold, self._due = False, ended_at + _SPARE * (ended_at - begun)
 
     def _next(self, strengths: Floats) -> list[PlannedDuel]:
-        if self._store.versions_mark() != self.mark or self.left == 0:
+        if self._store.season.changes() != self.mark or self.left == 0:
             return []
         if self._until_decided and (why := self.decided()) is not None:
             self.ending = why
@@ -167,27 +170,45 @@ class ArenaSchedule(Schedule):
 
     def playing(self) -> list[Version]:
         """Return the versions that go on playing."""
-        able, goes_on = self.teams.keys() - self._store.forfeits().keys(), self._config.versions == ALL
-        return [
-            version for version in self._versions if version.name in able and (version.is_active or (goes_on and not version.is_reference))
-        ]
+        able = self._able()
+        return [version for version in self._versions if version.name in able and self._goes_on(version)]
+
+    def _able(self) -> set[str]:
+        """Return the accepted versions that can start and whose teams are not disqualified."""
+        return self.teams.keys() - self._store.duels.forfeits().keys()
+
+    def _goes_on(self, version: Version) -> bool:
+        """True if a version plays on after its placement."""
+        return version.is_active or (self._config.versions == ALL and not version.is_reference)
+
+    def _due_state(self, version: Version) -> str:
+        """Return the state that a version has to have after the duels so far."""
+        place = self.state.positions.get(version.name)
+        duels = 0 if place is None else int(self.state.planned[place])
+        return version.due(duels, self._config.season.placement, goes_on=self._goes_on(version))
+
+    def _move_on(self) -> None:
+        """Let versions join, end their placement or retire, between two batches."""
+        able = self._able()
+        due = {version.name: self._due_state(version) for version in self._versions if version.name in able}
+        moved = [(version, due[version.name]) for version in self._versions if due.get(version.name, version.state) != version.state]
+        if moved:
+            self._store.versions.play(moved)
+            self._versions = [version._replace(state=due.get(version.name, version.state)) for version in self._versions]
 
     def _batch(self, strengths: Floats) -> list[PlannedDuel]:
         """Return the next duels."""
         from referee.arena.matchmaking import Entry, Matchmaker
 
         state, first, placement = self.state, len(self.state), self._config.season.placement
-        playing = {version.name for version in self.playing()}
+        able = self._able()
+        playing = {version.name for version in self._versions if version.name in able and self._goes_on(version)}
         size = min(max(_LEAST, len(playing) // 2), _MOST, *(() if self.left is None else (self.left,)))
-        forfeits = self._store.forfeits()
         entries = []
         for version in self._versions:
             place = state.positions.get(version.name)
-            if place is None or version.name not in self.teams:
-                continue
-            count, last = int(state.planned[place]), int(state.last[place])
-            is_new = count < placement and not version.is_reference and version.name not in forfeits
-            if version.name in playing or is_new:
+            if place is not None and version.name in able and self._due_state(version) in (PLACING, ACTIVE):
+                count, last = int(state.planned[place]), int(state.last[place])
                 entries.append(Entry(version.name, place, count, version.first_duel if last < 0 else last, version.name in playing))
         places = [(start.number, variant) for start in self.starts[0] for variant in range(len(self.league.variants))]
         chooser = Matchmaker(entries, strengths, state.pairs, first, placement, len(places))

@@ -17,7 +17,6 @@ from referee.arena.api import ACTIONS, COOKIE, staff, wrong
 from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.boards import BOARD_SECONDS, BoardReplays
 from referee.arena.live import LiveMatches
-from referee.arena.store import PAUSED
 from referee.arena.uploads import bounded
 from referee.league.disputes import disputed
 from referee.pages import page, render
@@ -35,8 +34,8 @@ if TYPE_CHECKING:
     from referee.arena.api_models import MatchAnswer, StandingsEntry
     from referee.arena.arena import OpenArena
     from referee.arena.players_version import PlayersVersions
-    from referee.arena.season_store import Holder
-    from referee.arena.store import RatingPoint
+    from referee.arena.ratings import RatingPoint
+    from referee.arena.tokens import Holder
     from referee.arena.uploads import Uploads
     from referee.arena.views import ArenaViews
 
@@ -123,7 +122,7 @@ class ArenaPages:
 
     def _players_version(self, key: str, token: str | None) -> Path | None:
         """Return the players' version of a match's replay; None if there is none, or not for this visitor."""
-        holder = None if token is None else self._store.holder(token)
+        holder = None if token is None else self._store.tokens.holder(token)
         try:
             match, replay = self._api.found_match(key)
             self._api.check_replay(match, holder)
@@ -178,7 +177,7 @@ class ArenaPages:
             next=page.next,
             more={**filters, "before": page.next},
             is_own=is_own,
-            submissions=self._store.submissions(name) if is_own else [],
+            submissions=self._store.versions.hand_ins(name) if is_own else [],
             record=self._views.of_results("record", name, lambda: self._record(name)) if team.versions else "",
             logs=self._logs(holder),
             chart=self._views.of_ratings(name, _chart) if team.versions else _chart([]),
@@ -193,7 +192,7 @@ class ArenaPages:
     def _match(self, request: Request, holder: Holder | None) -> Response:
         match, _ = self._live.found(request.path_params["match"])
         teams = {who.team for who in match.seats.values()}
-        notes = {(version.team, version.number): version.note for team in teams for version in self._store.versions(team)}
+        notes = {(version.team, version.number): version.note for team in teams for version in self._store.versions.all(team)}
         return self._shown(
             "arena_match",
             holder,
@@ -246,26 +245,28 @@ class ArenaPages:
 
     def _submission(self, request: Request, holder: Holder | None) -> Response:
         submission = self._api.submission(request.path_params["number"], _signed_in(holder))
-        active = next((version.number for version in self._store.versions(submission.team) if version.is_active), None)
-        return self._shown("arena_submission", holder, one=submission, active=active, is_out=submission.team in self._store.disqualified())
+        active = next((version.number for version in self._store.versions.all(submission.team) if version.is_active), None)
+        return self._shown(
+            "arena_submission", holder, one=submission, active=active, is_out=submission.team in self._store.versions.disqualified()
+        )
 
     def _staff(self, request: Request, holder: Holder | None) -> Response:
         staff(_signed_in(holder))
         return self._shown(
             "arena_staff",
             holder,
-            submissions=self._store.submissions(limit=_QUEUE),
-            waiting=self._store.waiting(),
+            submissions=self._store.versions.hand_ins(limit=_QUEUE),
+            waiting=self._store.versions.waiting(),
             workers=self._views.workers(),
-            paused=self._store.fact(PAUSED),
+            paused=self._store.season.now.paused,
             recent=self._views.recent(),
-            disputes=disputed(self._store),
+            disputes=disputed(self._store.duels),
             actions=self._api.audit().actions,
         )
 
     def _invitation(self, request: Request, visitor: Holder | None) -> Holder:
         """Return whose invitation a request names. HTTPException if it isn't valid, or if somebody else is signed in."""
-        holder = self._store.holder(request.path_params["token"])
+        holder = self._store.tokens.holder(request.path_params["token"])
         if holder is None:
             raise HTTPException(404, "This invitation is not valid; ask the staff for a new one.")
         if visitor is not None and visitor.team != holder.team:

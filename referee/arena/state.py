@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from referee.arena.ratings import DuelOutcome
 from referee.tournament.results import comparisons
 from referee.tournament.transactions import StoreError, quoted
 
@@ -19,14 +20,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from referee.arena.store import ArenaStore, RatingPoint
+    from referee.arena.ratings import RatingPoint
+    from referee.arena.store import ArenaStore
     from referee.league.engine import MatchPlan
     from referee.tournament.ratings import ComparisonArrays, Counts, Floats
     from referee.tournament.values import DuelResult
 
-#: The fact with the strengths of all versions after so many duels. A fit begins with it, and the last digits depend on where a fit begins.
-#: "now" are those of the latest result, while a batch is played.
-STRENGTHS = "strengths"
 #: More versions than any arena has; a pair of them is one number.
 _MOST_VERSIONS = 1 << 24
 
@@ -90,7 +89,7 @@ class ArenaState:
 
     def catch_up(self) -> None:
         """Read the versions and results that the store has got since the last time."""
-        names = self._store.names(len(self.names))
+        names = self._store.versions.names(len(self.names))
         if names is not None:
             self.names = names
             self.positions = {name: position for position, name in enumerate(names)}
@@ -99,12 +98,12 @@ class ArenaState:
             self._by_version = np.concatenate([self._by_version, more], axis=1)
             self.planned, self.counted, self.absent, self.last = self._by_version
             self._duels += [array("i") for _ in more[0]]
-        for rows in self._store.outcomes(len(self)):
+        for rows in self._store.ratings.outcomes(len(self)):
             columns = np.fromiter((value for row in rows for value in row), dtype=np.int32, count=7 * len(rows)).reshape(-1, 7).T
             if (columns[0] != np.arange(len(self), len(self) + len(rows))).any():
                 raise StoreError(f"The store {quoted(self._store.where)} has lost results of duels. Restore it from a copy.")
             self._append(columns[1:])
-        self.note(self._store.last_ratings(max((point.duels for point in self.rated.values()), default=-1)).values())
+        self.note(self._store.ratings.last(max((point.duels for point in self.rated.values()), default=-1)).values())
 
     def note(self, points: Iterable[RatingPoint]) -> None:
         """Take ratings that were recorded."""
@@ -205,10 +204,10 @@ class ArenaState:
         """Return the strengths of all versions in log-odds, not centred, and begin with those of the last time."""
         from referee.tournament.ratings import strengths
 
-        stored = {"duels": 0, "of": [], **(self._store.fact(STRENGTHS) or {})}
+        stored = self._store.ratings.strengths()
         begin = np.zeros(len(self.names))
-        begin[: len(stored["of"])] = stored["of"]
-        if stored["duels"] == len(self):
+        begin[: len(stored.of)] = stored.of
+        if stored.duels == len(self):
             return begin
         pairs = self.pairs
         return strengths(len(self.names), pairs.a, pairs.b, pairs.games, pairs.wins, begin)
@@ -224,23 +223,23 @@ class ArenaState:
         while True:
             outcomes, left = self._results(plan, is_playing=is_playing)
             if stores:
-                self._store.put_outcomes(outcomes)
+                self._store.ratings.put_outcomes(outcomes)
             if outcomes:
                 self._append(np.array(outcomes, dtype=np.int32).T[1:])
             if left or not outcomes:
                 return left
 
-    def _results(self, plan: MatchPlan, *, is_playing: bool = False) -> tuple[list[tuple[int, ...]], int]:
+    def _results(self, plan: MatchPlan, *, is_playing: bool = False) -> tuple[list[DuelOutcome], int]:
         """Return the next results without a gap, and how many of the duels that were looked at have none."""
-        duels = self._store.open_duels(len(self))
+        duels = self._store.matches.open_duels(len(self))
         if is_playing:
             duels = list(itertools.takewhile(lambda duel: all(record is not None for _, record in duel.matches), duels))
-        forfeits = self._store.forfeits() if duels else {}
+        forfeits = self._store.duels.forfeits() if duels else {}
         results = [plan.result(duel.duel, duel.matches, forfeits, is_stopped=duel.is_stopped) for duel in duels]
         whole = next((place for place, result in enumerate(results) if result is None), len(results))
         return [self._outcome(result) for result in results[:whole] if result is not None], len(results) - whole
 
-    def _outcome(self, result: DuelResult) -> tuple[int, ...]:
+    def _outcome(self, result: DuelResult) -> DuelOutcome:
         duel = result.duel
         lost = [name for name in duel.teams if name not in self.positions]
         if lost:
@@ -250,4 +249,4 @@ class ArenaState:
         a, b = duel.teams
         points = [round(2 * comparison.score) for comparison in comparisons(result)] or [-1]
         absent = (a in result.forfeits) + 2 * (b in result.forfeits)
-        return (duel.number, self.positions[a], self.positions[b], duel.start, duel.variant, points[0], absent)
+        return DuelOutcome(duel.number, self.positions[a], self.positions[b], duel.start, duel.variant, points[0], absent)

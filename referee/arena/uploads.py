@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.arena.arena import OpenArena
-    from referee.arena.season_store import TeamSubmission
+    from referee.arena.versions import HandIn
 
 #: The folder of what was handed in, and how names begin in it that are not complete.
 HANDED_IN, _INCOMING = "handed-in", ".incoming-"
@@ -63,7 +63,7 @@ class Uploads:
 
     def check_open(self, team: str, consequence: str = "No version is taken.") -> None:
         """Raise HTTPException if a team may not change what it plays with: 403, or 409 with what is ``consequence`` while the arena is frozen."""
-        if (why := self._store.disqualified().get(team)) is not None:
+        if (why := self._store.versions.disqualified().get(team)) is not None:
             raise HTTPException(403, f"Your team is disqualified: {why}", _CLOSE)
         if (why := self._arena.frozen(is_public=True)) is not None:
             raise HTTPException(409, f"{why} {consequence}", _CLOSE)
@@ -73,7 +73,7 @@ class Uploads:
         self.check_open(team)
         most = self._season.submissions_per_day
         now = time.time()
-        times = self._store.submission_times(team, now - _DAY)
+        times = self._store.versions.times(team, now - _DAY)
         if len(times) >= most:
             due = times[-most] + _DAY
             text = f"Your team handed in {counted(most, 'version')} within a day, which is the limit; try again at {shown_time(due + 60)}."
@@ -91,13 +91,13 @@ class Uploads:
         finally:
             self._open[team] -= 1
 
-    async def take(self, request: Request, team: str) -> TeamSubmission:
+    async def take(self, request: Request, team: str) -> HandIn:
         """Read the file and the note of a request, and queue them. Raises HTTPException; then nothing is kept."""
         with self._counted(team):
             await run_in_threadpool(self.check, team)
             return await self._taken(request, team)
 
-    async def _taken(self, request: Request, team: str) -> TeamSubmission:
+    async def _taken(self, request: Request, team: str) -> HandIn:
         most, text = self._season.max_bytes + _MOST_OTHER, self._too_large()
         try:
             async with bounded(request, most, text).form(max_files=_MOST_FILES, max_fields=4, max_part_size=_MOST_OTHER) as form:
@@ -123,7 +123,7 @@ class Uploads:
     def _too_large(self) -> str:
         return f"The file has more than {self._season.max_bytes:,} bytes, which is the limit; hand in the bot's own files alone."
 
-    def _keep(self, team: str, note: str, file: UploadFile) -> TeamSubmission:
+    def _keep(self, team: str, note: str, file: UploadFile) -> HandIn:
         """Write a file into a folder of its own, which gets its name when it is complete, and queue it."""
         if (file.size or 0) > self._season.max_bytes:
             raise HTTPException(413, self._too_large(), _CLOSE)
@@ -140,7 +140,7 @@ class Uploads:
             stage.rename(place)
             with self._lock:
                 self.check(team)
-                return self._store.put_submission(team, note, str((place / name).relative_to(self._folder)))
+                return self._store.versions.hand_in(team, note, str((place / name).relative_to(self._folder)))
         except BaseException as error:
             shutil.rmtree(stage, ignore_errors=True)
             shutil.rmtree(place, ignore_errors=True)

@@ -11,13 +11,13 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
 from referee.arena import api_models as models
-from referee.arena.state import STRENGTHS, ArenaState
-from referee.arena.store import ACCEPTED, PLAYING, named
+from referee.arena.state import ArenaState
+from referee.arena.versions import ACCEPTED, named
 from referee.errors import UsageError
 from referee.support.times import moment
 from referee.tournament.elo import POINTS
@@ -25,7 +25,10 @@ from referee.tournament.elo import POINTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.arena.store import ArenaStore, OpenDuel, RatingPoint, Version
+    from referee.arena.matches import OpenDuel
+    from referee.arena.ratings import RatingPoint
+    from referee.arena.store import ArenaStore
+    from referee.arena.versions import Version
     from referee.games.game import Json
     from referee.league.store import StoredMatch
 
@@ -41,6 +44,29 @@ _DAY, _RECENT = 86_400.0, 200
 _KEPT_DUELS = 2048
 #: What takes longer to read is good for so many times as long.
 _LONG = 20.0
+
+
+class HostMatches(NamedTuple):
+    """How many matches a host has played, and when the last one ended."""
+
+    matches: int
+    last: str
+
+
+class RecentMatches(NamedTuple):
+    """How many matches there are of the last duels, the faults by team and kind, and the hosts that played."""
+
+    matches: int
+    faults: Mapping[str, Mapping[str, int]]
+    hosts: Mapping[str, HostMatches]
+
+
+class WorkersNow(NamedTuple):
+    """The host of the process that plays, how many matches it plays at once, and the matches; None and no match if nobody plays."""
+
+    host: str | None
+    slots: int | None
+    matches: list[models.MatchAnswer]
 
 
 def _view(answer: Callable[Concatenate[ArenaViews, _P], _T]) -> Callable[Concatenate[ArenaViews, _P], _T]:
@@ -89,9 +115,9 @@ class ArenaViews:
         self._state = ArenaState(store)
         self._versions: list[Version] = []
         self._by_name: dict[str, Version] = {}
-        self._strengths: list[float] = []
+        self._strengths: tuple[float, ...] = ()
         self._elo: dict[str, float] = {}
-        self._mark = ""
+        self._mark = -1
         #: The matches that are done of so many duels, whose results are certain.
         self._done, self._counted = 0, 0
         #: The duels without a certain result, as of the last refresh; None: not read since.
@@ -145,13 +171,13 @@ class ArenaViews:
             self._matches.pop(duel.duel.number, None)
         self._unsettled = None
         self._state.catch_up()
-        mark = self._store.versions_mark()
+        mark = self._store.season.changes()
         if mark != self._mark:
-            self._versions = self._store.versions()
+            self._versions = self._store.versions.all()
             self._by_name = {version.name: version for version in self._versions}
             self._mark = mark
-        stored = {"of": [], **(self._store.fact(STRENGTHS) or {})}
-        latest = stored.get("now", stored["of"])
+        stored = self._store.ratings.strengths()
+        latest = stored.now or stored.of
         if latest == self._strengths and len(self._elo) == len(self._state.names):
             return
         self._strengths = latest
@@ -170,9 +196,9 @@ class ArenaViews:
         """Return how many matches are done."""
         settled = len(self._state)
         if settled > self._counted:
-            self._done += self._store.done(self._counted, settled)
+            self._done += self._store.matches.done(self._counted, settled)
             self._counted = settled
-        return self._done + self._store.done(settled)
+        return self._done + self._store.matches.done(settled)
 
     @_shared()
     def standings(self) -> models.StandingsAnswer:
@@ -203,7 +229,7 @@ class ArenaViews:
     def trends(self) -> dict[str, float]:
         """How the rating of each team's active version has changed since a day ago; that of a newer one, since the version before it."""
         rated = [version for version in self._versions if version.name in self._elo]
-        earlier = self._store.ratings_at([version.name for version in rated if version.is_active], time.time() - _DAY)
+        earlier = self._store.ratings.at([version.name for version in rated if version.is_active], time.time() - _DAY)
         last: dict[str, float] = {}
         changes: dict[str, float] = {}
         for version in sorted(rated, key=lambda version: version.number):
@@ -219,7 +245,7 @@ class ArenaViews:
         numbers = self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)
         before, names = self._seats.get(name, {}), {version.name for version in named(self._versions, name)}
         by_duel = {number: before.get(number, []) for number in numbers}
-        for number, seats, winner in self._store.winners([number for number in numbers if number not in before]):
+        for number, seats, winner in self._store.matches.winners([number for number in numbers if number not in before]):
             pairs = [(seat, other) for seat, version in seats.items() if version in names for other in seats.values() if other not in names]
             by_duel[number] += [(self._team(other), seat, winner == seat) for seat, other in pairs]
         self._seats[name] = by_duel
@@ -231,21 +257,19 @@ class ArenaViews:
         return totals
 
     @_shared(_LONG)
-    def recent(self) -> dict[str, Json]:
-        """Of the last 200 duels: how many "matches" there are, "faults" by team and kind, and by host the matches with the time of the last one."""
+    def recent(self) -> RecentMatches:
+        """Return what the matches of the last 200 duels show."""
         end = len(self._state) + len(self._open())
-        played = [
-            (stored, ended) for stored, ended in self._store.matches_of(range(max(0, end - _RECENT), end)) if stored.record is not None
-        ]
+        stored_matches = self._store.matches.matches_of(range(max(0, end - _RECENT), end))
+        records = [(stored.task, stored.record, ended) for stored, ended in stored_matches if stored.record is not None]
         faults: dict[str, Counter[str]] = {}
-        hosts: dict[str, tuple[int, float]] = {}
-        for stored, ended in played:
-            assert stored.record is not None
-            for seat, kind in stored.record.fault_kinds.items():
-                faults.setdefault(self._team(stored.task.seats[seat]), Counter())[kind] += 1
-            count, last = hosts.get(stored.record.host, (0, 0.0))
-            hosts[stored.record.host] = (count + 1, max(last, ended or 0.0))
-        return {"matches": len(played), "faults": faults, "hosts": {host: (count, moment(last)) for host, (count, last) in hosts.items()}}
+        hosts: dict[str, HostMatches] = {}
+        for task, record, ended in records:
+            for seat, kind in record.fault_kinds.items():
+                faults.setdefault(self._team(task.seats[seat]), Counter())[kind] += 1
+            before = hosts.get(record.host, HostMatches(0, moment(0.0)))
+            hosts[record.host] = HostMatches(before.matches + 1, max(before.last, moment(ended or 0.0)))
+        return RecentMatches(len(records), faults, hosts)
 
     @_view
     def team(self, name: str, *, sees_all: bool = True, is_whole: bool = True) -> models.TeamAnswer:
@@ -259,7 +283,7 @@ class ArenaViews:
             {
                 "team": name,
                 "is_reference": mine[0].is_reference,
-                "disqualified": self._store.disqualified().get(name),
+                "disqualified": self._store.versions.disqualified().get(name),
                 "versions": [
                     self._version(each_version, sees_all=sees_all) for each_version in mine if sees_all or each_version.status == ACCEPTED
                 ],
@@ -270,7 +294,7 @@ class ArenaViews:
 
     def _ratings(self, name: str) -> list[tuple[int, RatingPoint]]:
         mine = {version.name: version.number for version in named(self._versions, name)}
-        return [(mine[point.name], point) for point in self._store.ratings(list(mine))]
+        return [(mine[point.name], point) for point in self._store.ratings.of(list(mine))]
 
     @_view
     def against(self, name: str) -> list[dict[str, Json]]:
@@ -332,13 +356,13 @@ class ArenaViews:
 
     def _open(self) -> list[OpenDuel]:
         if self._unsettled is None:
-            self._unsettled = self._store.open_duels(len(self._state))
+            self._unsettled = self._store.matches.open_duels(len(self._state))
         return self._unsettled
 
     def _of(self, duels: Sequence[int]) -> list[models.MatchAnswer]:
         """Return the matches of some duels that are done, in the order of the duels and the last one of each first."""
         new: dict[int, list[models.MatchAnswer]] = {number: [] for number in duels if number not in self._matches}
-        for stored, ended in self._store.matches_of(list(new)) if new else ():
+        for stored, ended in self._store.matches.matches_of(list(new)) if new else ():
             if stored.record is not None:
                 new[stored.task.duel].append(self._match(stored, ended))
         matches: list[models.MatchAnswer] = []
@@ -351,22 +375,19 @@ class ArenaViews:
         return matches
 
     @_shared()
-    def workers(self) -> dict[str, Json]:
-        """Who plays what now: {"host", "slots", "matches"}, just "matches" if nobody plays. The "seconds" of a match are those so far."""
-        playing, now = self._store.fact(PLAYING), time.time()
-        if playing is None or now - playing["time"] > _TOLD_SECONDS:
-            return {"matches": []}
+    def workers(self) -> WorkersNow:
+        """Return who plays what now. The "seconds" of a match are those so far."""
+        playing, now = self._store.playing.read(), time.time()
+        if playing is None or now - playing.time > _TOLD_SECONDS:
+            return WorkersNow(None, None, [])
         none: dict[str, Json] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
-        running = (
-            {**none, "id": match["key"], "seats": self._sides(match["seats"]), "seconds": now - match["since"]}
-            for match in playing["matches"]
-        )
-        return {**playing, "matches": [models.MatchAnswer.model_validate(match) for match in running]}
+        running = ({**none, "id": match.key, "seats": self._sides(match.seats), "seconds": now - match.since} for match in playing.matches)
+        return WorkersNow(playing.host, playing.slots, [models.MatchAnswer.model_validate(match) for match in running])
 
     @_view
     def match(self, key: str) -> tuple[models.MatchAnswer, str] | None:
         """A match that is done, and its replay's path in the arena's folder; None if there is none."""
-        row = self._store.match(key)
+        row = self._store.matches.match(key)
         return None if row is None or row[0].record is None else (self._match(*row), row[0].record.replay)
 
     def _positions(self, team: str, number: int | None) -> list[int]:

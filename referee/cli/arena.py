@@ -13,7 +13,7 @@ import typer
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, columns, command, group, put, put_json, say
 from referee.cli.league_output import progress, put_check, put_export
 from referee.cli.options import Database, FirstRules, Force, Game, NoProgress, SeriesOptions
-from referee.cli.season import Folder, check_playable, invite, log_action, opened_arena, serve
+from referee.cli.season import Folder, check_playable, invite, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
 from referee.league.standings_text import fitted
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from referee.arena.arena import OpenArena, VersionStanding
     from referee.arena.history import VersionHistory
-    from referee.arena.store import Version
+    from referee.arena.versions import Version
 
 arena = group("arena", "A competition without an end: versions of bots join at any time, and the next duel is the one that tells most.")
 app.add_typer(arena, rich_help_panel=INSTRUCTORS)
@@ -76,18 +76,22 @@ def add(
         if len(note) > LONGEST_NOTE:
             raise UsageError(f"--note has {len(note):,} characters, but at most {LONGEST_NOTE} are shown; make it shorter.")
         if activate is not None:
-            version = opened.activate(*activate)
-            log_action(opened, "activate", team=version.team, version=version.number)
+            with opened.store.database.write():
+                version = opened.activate(*activate)
+                opened.log_command("activate", team=version.team, version=version.number)
             _put_version(opened, version, as_json=as_json)
             return
         assert bot is not None
         assert team is not None
-        opened.store.check_admitted(team)
+        opened.store.versions.check_admitted(team)
         with contextlib.closing(StatusLine(is_quiet=quiet)) as line:
             version, is_known = opened.add(
-                bot, team, " ".join(note.split()), lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check}")
+                bot,
+                team,
+                " ".join(note.split()),
+                lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check}"),
+                logs=True,
             )
-        log_action(opened, "add", team=team, version=version.number or None, status=version.status)
         if is_known and not as_json:
             say(f"{team} has handed in these files before.")
         _put_version(opened, version, as_json=as_json)
@@ -108,11 +112,11 @@ def run(
     place = series.place()
     with opened_arena(folder) as opened:
         check_playable(opened)
-        with opened.store.claim():
+        with opened.store.database.claim(waits=True):
             try:
                 _play(opened, place, duels, until_decided=until_decided, quiet=series.quiet)
             except (KeyboardInterrupt, SystemExit):
-                say(f"{counted(opened.store.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
+                say(f"{counted(opened.store.duels.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
                 raise
             _put_standings(opened, as_json=series.as_json)
 
@@ -154,7 +158,7 @@ def history(
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
     """Simulate every replay again, and compute the ratings from the replays alone."""
     with opened_arena(folder) as opened:
-        put_check(opened, as_json=as_json)
+        put_check(opened.check_target(), as_json=as_json)
 
 
 @arena.command("export")
@@ -186,7 +190,7 @@ def export(
             "submitted": {version.name: moment(version.submitted) for version in opened.versions},
             "note": {version.name: version.note for version in opened.versions},
         }
-        put_export(opened, about, out, as_json=as_json, force=force, teams=facts)
+        put_export(opened.check_target(), about, out, as_json=as_json, force=force, teams=facts)
 
 
 @arena.command("freeze")
@@ -205,8 +209,9 @@ def thaw(folder: Folder) -> None:
 
 def _set_frozen(folder: Path, *, is_frozen: bool) -> None:
     with opened_arena(folder) as opened:
-        opened.store.set_fact("frozen", is_frozen)
-        log_action(opened, "freeze" if is_frozen else "thaw")
+        with opened.store.database.write():
+            opened.store.season.change(is_frozen=is_frozen)
+            opened.log_command("freeze" if is_frozen else "thaw")
         put(opened.frozen() or "The arena takes versions.")
 
 
@@ -226,13 +231,13 @@ def final(
         from referee.tournament.transactions import StoreError
 
         begun, committed = begin_final(opened, out, kind, starts), private_file(out)
-        if count := opened.store.waiting():
+        if count := opened.store.versions.waiting():
             say(
                 f"note: There is no verdict yet on {counted(count, 'submission')}, so nothing of it is in the final. "
                 "Let the server check what waits, and begin another final."
             )
         try:
-            log_action(opened, "final", folder=str(out), teams=list(begun.teams))
+            opened.log_command("final", folder=str(out), teams=list(begun.teams))
         except StoreError as error:
             # The final is there all the same.
             say(f"note: The final is not in the audit log. {error}")
@@ -265,12 +270,12 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
         schedule = opened.plan(left, until_decided=until_decided)
         pool = open_pool(schedule.terms, schedule.teams, opened.replays, workers, say)
         try:
-            with contextlib.closing(pool), progress(opened.store, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
+            with contextlib.closing(pool), progress(opened.store.duels, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
                 ArenaEngine(opened.store, pool, schedule, watch).run()
         except (LeagueStopped, StoreError) as error:
             raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
         left = schedule.left
-        if left == 0 or schedule.ending or opened.store.versions_mark() == schedule.mark:
+        if left == 0 or schedule.ending or opened.store.season.changes() == schedule.mark:
             break
     if schedule.ending:
         say(schedule.ending)
@@ -279,8 +284,16 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
 def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
     reason = version.report.get("reason")
     if as_json:
-        facts = version._asdict()
-        put_json({**{name: facts[name] for name in ("team", "status", "note", "report", "is_active")}, "version": version.number or None})
+        put_json(
+            {
+                "team": version.team,
+                "status": version.status,
+                "note": version.note,
+                "report": version.report,
+                "is_active": version.is_active,
+                "version": version.number or None,
+            }
+        )
         return
     number = f"version {version.number}" if version.number else "the version"
     if reason:
@@ -289,7 +302,7 @@ def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
             put(f"  {failure['seat']}: {failure['name']}: {failure['text']}" + (f"  {failure['remedy']}" if failure["remedy"] else ""))
         return
     put(f"{version.team}: {number} is accepted, and active.")
-    if not opened.store.is_claimed():
+    if not opened.store.database.is_claimed():
         put(f"Next:  {_again(opened)}")
 
 
@@ -298,7 +311,7 @@ def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
     places = opened.standings()
     sentence = opened.sentence()
     if as_json:
-        counts = opened.store.counts()
+        counts = opened.store.duels.counts()
         put_json(
             {
                 "arena": opened.league.name,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from referee.league.check import CheckedMatches
     from referee.league.league import OpenLeague
     from referee.league.store import Store
     from referee.tournament.values import MatchTask, Record
@@ -187,7 +188,7 @@ def _duration(seconds: float) -> str:
 
 
 def put_export(
-    opened: OpenLeague,
+    opened: CheckedMatches,
     about: Mapping[str, Any],
     out: Path | None,
     *,
@@ -213,7 +214,7 @@ def store_files(folder: Path) -> list[Path]:
     ]
 
 
-def put_check(opened: OpenLeague, *, as_json: bool) -> None:
+def put_check(opened: CheckedMatches, *, as_json: bool) -> None:
     """Check everything against the replays, and print what was found. Exit status 1 if there is a problem."""
     from referee.league.check import verify_league
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.arena.arena import OpenArena
-    from referee.games.game import Json
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.")]
 
@@ -42,13 +41,8 @@ def check_playable(opened: OpenArena) -> None:
     """Raise UsageError if an arena can't be played here now."""
     if not os.access(opened.folder, os.W_OK):
         raise UsageError(f"The folder {opened.folder} can't be written; an arena needs that for versions, replays and results.")
-    if opened.store.is_claimed():
+    if opened.store.database.is_claimed():
         raise UsageError(f"The arena {opened.folder} is being played already; end that process first.")
-
-
-def log_action(opened: OpenArena, action: str, **details: Json) -> None:
-    """Write an action into the audit log."""
-    opened.store.put_audit(action, {**details, "by": "command line"})
 
 
 @command
@@ -79,14 +73,16 @@ def invite(
         from referee.arena import invitations
 
         if revoke is not None:
-            count = invitations.revoke(opened.store, revoke)
-            log_action(opened, "revoke", team=revoke, tokens=count)
+            with opened.store.database.write():
+                count = invitations.revoke(opened.store, revoke)
+                opened.log_command("revoke", team=revoke, tokens=count)
             put(f"{revoke}: {counted(count, 'token')} can't be used any more.")
         elif roster is not None:
             # First the file: tokens that nobody was told would be of no use.
             with contextlib.nullcontext() if out is None else _private(out) as file:
-                invited = invitations.invite(opened, roster, url)
-                log_action(opened, "invite", teams=[invitation.team for invitation in invited])
+                with opened.store.database.write():
+                    invited = invitations.invite(opened, roster, url)
+                    opened.log_command("invite", teams=[invitation.team for invitation in invited])
                 text = invitations.table(invited)
                 if file is None:
                     put_csv(text)
@@ -94,8 +90,9 @@ def invite(
                 file.write(text)
             say(f"Written: {out}")
         else:
-            made = invitations.invite_staff(opened.store, url)
-            log_action(opened, "invite staff")
+            with opened.store.database.write():
+                made = invitations.invite_staff(opened.store, url)
+                opened.log_command("invite staff")
             put(f"Link:  {made.link}", f"Token: {made.token}")
 
 

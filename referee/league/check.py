@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from referee.errors import ReplayError
 from referee.handins.hashes import PROGRAM
@@ -22,12 +22,45 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json
-    from referee.league.league import OpenLeague
+    from referee.league.config import League
+    from referee.league.league import Schedule
     from referee.league.standings import StandingsRow
-    from referee.league.store import StoredMatch
+    from referee.league.store import Store, StoredMatch
     from referee.tournament.values import DuelResult, MatchTask
 
     Progress = Callable[[int, int], None]
+
+
+class CheckedMatches(Protocol):
+    """Matches that can be checked: those of a league, or others of its kind."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder in which the paths of replays begin."""
+
+    @property
+    def replays(self) -> Path:
+        """The folder of the replays."""
+
+    @property
+    def store(self) -> Store:
+        """The store."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """What is played."""
+
+    @property
+    def league(self) -> League:
+        """How it is played."""
+
+    @property
+    def disqualified(self) -> Sequence[str]:
+        """The teams that don't play because the staff says so."""
+
+    @property
+    def contradicted(self) -> Callable[[Sequence[DuelResult]], list[str]]:
+        """Returns a sentence for everything else in the folder that results from the replays alone don't give."""
 
 
 class LeagueReport(NamedTuple):
@@ -42,7 +75,7 @@ class LeagueReport(NamedTuple):
         return {"replays": self.replays, "problems": self.problems, "notes": self.notes, "ok": not self.problems}
 
 
-def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> Record:
+def record_of(path: Path, task: MatchTask, opened: CheckedMatches) -> Record:
     """The result of a match from its replay alone, which is simulated again. ReplayError says what is wrong with it."""
     folder, game = opened.folder, opened.schedule.game
     verified = reader.verify(path)
@@ -90,7 +123,7 @@ def record_of(path: Path, task: MatchTask, opened: OpenLeague) -> Record:
 _COMPARED = ("winner", "reason", "text", "scores", "steps", "faults", "fault_kinds", "seconds", "slowest", "position", "ranks", "started")
 
 
-def verify_league(opened: OpenLeague, progress: Progress | None = None) -> LeagueReport:
+def verify_league(opened: CheckedMatches, progress: Progress | None = None) -> LeagueReport:
     """Simulate every replay again and compare it with the store; compute the standings from the replays alone and compare them.
 
     The league may be running: matches that end meanwhile are not checked.
@@ -101,7 +134,7 @@ def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Leagu
 class _LeagueCheck:
     """One check. Both standings are computed from one reading of the matches: one from the store's results, one from the replays."""
 
-    def __init__(self, opened: OpenLeague, progress: Progress | None) -> None:
+    def __init__(self, opened: CheckedMatches, progress: Progress | None) -> None:
         store = opened.store
         self._opened = opened
         self._plan = opened.schedule
@@ -118,7 +151,7 @@ class _LeagueCheck:
 
     def run(self) -> LeagueReport:
         """Check everything."""
-        self._opened.check_teams()
+        self._opened.store.check_teams(self._plan.teams)
         store, plan = self._opened.store, self._plan
         tasks, numbers = _lost_matches(self._opened)
         if tasks or numbers:
@@ -235,7 +268,7 @@ class _LeagueCheck:
         return notes
 
 
-def _lost_matches(opened: OpenLeague) -> tuple[list[MatchTask], list[int]]:
+def _lost_matches(opened: CheckedMatches) -> tuple[list[MatchTask], list[int]]:
     """Return the matches that the store has lost, and the numbers of the duels that it has lost. No duel after the last known one counts."""
     store, plan = opened.store, opened.schedule
     numbers = store.lost(plan.matches_each)
@@ -247,7 +280,7 @@ def _lost_matches(opened: OpenLeague) -> tuple[list[MatchTask], list[int]]:
     return tasks, [number for number in numbers if number not in duels]
 
 
-def _unplanned(opened: OpenLeague, results: Sequence[DuelResult]) -> tuple[list[MatchTask], int]:
+def _unplanned(opened: CheckedMatches, results: Sequence[DuelResult]) -> tuple[list[MatchTask], int]:
     """Return the matches of duels after the last known one that have a replay, and the number of all these duels.
 
     ``results`` are those of a store that has lost nothing before the last known duel.

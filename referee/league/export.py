@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from referee.games.game import Json
-    from referee.league.league import OpenLeague
+    from referee.league.check import CheckedMatches
 
 
-def export_rows(opened: OpenLeague) -> Iterable[dict[str, Json]]:
+def export_rows(opened: CheckedMatches) -> Iterable[dict[str, Json]]:
     """Yield every match as a flat JSON object; results are missing where there are none yet."""
     duels = {duel.number: duel for duel in opened.store.duels()}
     variants = opened.league.variants
@@ -76,7 +76,7 @@ MARK = re.compile(
 )
 
 
-def as_csv_text(rows: Sequence[Mapping[str, Json]], opened: OpenLeague, about: Mapping[str, Mapping[str, Json]]) -> str:
+def as_csv_text(rows: Sequence[Mapping[str, Json]], opened: CheckedMatches, about: Mapping[str, Mapping[str, Json]]) -> str:
     """The matches as CSV: one column a seat for the team, its score, its fault and its time, and for each fact ``about`` teams."""
     seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
     of_seat = ("", "_score", "_fault", "_seconds", *(f"_{fact}" for fact in about))

@@ -168,17 +168,9 @@ class OpenLeague:
         """The folder of the replays."""
         return self.folder / REPLAYS
 
-    def check_teams(self) -> None:
-        """Raise StoreError if the store has lost a team that has duels."""
-        gone = dict.fromkeys(team for duel in self.store.duels() for team in duel.teams if team not in self.schedule.teams)
-        if gone:
-            raise StoreError(
-                f"The store {quoted(self.store.where)} has lost the team {next(iter(gone))}, whose duels it has. Restore the file from a copy."
-            )
-
     def check_whole(self) -> None:
         """Raise StoreError if the store has lost a team, a duel or a match. The replays are not looked at."""
-        self.check_teams()
+        self.store.check_teams(self.schedule.teams)
         if numbers := self.store.lost(self.schedule.matches_each):
             raise StoreError(
                 f"The store {quoted(self.store.where)} has lost matches of {counted(len(numbers), 'duel')}. See what is missing: referee "

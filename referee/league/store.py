@@ -6,42 +6,36 @@ killed at any moment can be continued.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import func, insert, inspect, select, update
-from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy import func, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from referee.errors import RefereeError, UsageError
 from referee.league import database
 from referee.league.database import DONE, FILE, PLANNED, STOPPED, VERSION
 from referee.league.rows import essence, names, planned, record_of, result_text, task_of, team_of, team_row
-from referee.tournament.address import postgres, without_password
-from referee.tournament.claim import Claim, is_claimed, network_file_system
-from referee.tournament.database import is_full, reason, sqlite_file
-from referee.tournament.transactions import WRONG, ConnectionLost, DiskFull, StoreError, quoted, storable
+from referee.tournament.database import reason
+from referee.tournament.transactions import Database, StoreError, quoted, storable
 from referee.tournament.values import PlannedDuel
 from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import MetaData, Select, Table
-    from sqlalchemy.engine import Connection, Engine, Row
+    from sqlalchemy.engine import Connection
     from typing_extensions import Self
 
     from referee.games.game import Json
+    from referee.tournament.claim import Claim
     from referee.tournament.values import MatchTask, Record, Team
 
 #: How many matches are read at once.
 _ROWS = 1000
-
-_Read = TypeVar("_Read")
 
 
 class StoredMatch(NamedTuple):
@@ -80,15 +74,11 @@ class Counts(NamedTuple):
 class Store:
     """An open store. ``close`` it, or use it as a context manager. Errors of the database are raised as StoreError with a sentence."""
 
-    #: The name of the file in a folder.
-    file = FILE
-    #: Its tables.
-    metas: tuple[MetaData, ...] = (database.meta,)
-
-    def __init__(self, engine: Engine, where: str) -> None:
-        self._engine = engine
+    def __init__(self, opened: Database) -> None:
+        #: Its database, for tables beside those of this store.
+        self.database = opened
         #: The file, or the address without its password.
-        self.where = where
+        self.where = opened.where
 
     @classmethod
     def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Self:
@@ -96,20 +86,12 @@ class Store:
 
         Raises UsageError where there is no store, where it is that of an older or newer version, or where its file can't be used.
         """
-        if url is None:
-            path = folder / cls.file
-            if not create and not path.is_file():
-                raise UsageError(
-                    f"{quoted(folder)} is not the folder of a league: it has no {cls.file}. Begin one: referee league run FILE --out DIR"
-                )
-            if (kind := network_file_system(folder)) is not None:
-                raise UsageError(
-                    f"{quoted(folder)} is on a network file system ({kind}), where SQLite loses data. Name a local folder with --out, "
-                    "or a PostgreSQL database with --database."
-                )
-            store = cls(sqlite_file(path, create=create), str(path))
-        else:
-            store = cls(postgres(url), without_password(url))
+        path = folder / FILE
+        if url is None and not create and not path.is_file():
+            raise UsageError(
+                f"{quoted(folder)} is not the folder of a league: it has no {FILE}. Begin one: referee league run FILE --out DIR"
+            )
+        store = cls(Database.open(path, url, create=create))
         try:
             store._check(folder, create=create)
         except RefereeError:
@@ -121,15 +103,13 @@ class Store:
         return store
 
     def _check(self, folder: Path, *, create: bool) -> None:
-        with self._engine.connect() as connection:
-            tables = set(inspect(connection).get_table_names())
+        tables = self.database.tables()
         if "facts" not in tables and (tables or not create):
             raise UsageError(f"{quoted(self.where)} is the database of something else: it has no league's tables.")
         version = self.fact("version") if tables else None
         if version is None:
             # It is new, or its process was killed between making the tables and noting the version.
-            for meta in self.metas:
-                meta.create_all(self._engine)
+            self.database.create(database.meta)
             self.set_fact("referee", __version__)
             self.set_fact("version", VERSION)
         elif version == 1:
@@ -151,74 +131,40 @@ class Store:
 
     def close(self) -> None:
         """Close all connections."""
-        self._engine.dispose()
-
-    def _connected(self) -> Connection:
-        """Return a connection for one use."""
-        return self._engine.connect()
-
-    @contextlib.contextmanager
-    def _write(self) -> Iterator[Connection]:
-        try:
-            with self._connected() as connection, connection.begin():
-                yield connection
-        except DBAPIError as error:
-            raise _kind(error, self.where)(f"The store {quoted(self.where)} can't be written: {reason(error, self.where)}.") from None
-        except WRONG as error:
-            raise self._damaged(error) from None
-
-    @contextlib.contextmanager
-    def _read(self) -> Iterator[Connection]:
-        """A connection for reading."""
-        with self._stream() as connection:
-            # PostgreSQL needs no transaction for a statement alone: to begin and end one are two more requests.
-            yield connection.execution_options(isolation_level="AUTOCOMMIT")
-
-    @contextlib.contextmanager
-    def _stream(self) -> Iterator[Connection]:
-        """A connection for reading a part at a time."""
-        try:
-            with self._connected() as connection:
-                yield connection
-        except DBAPIError as error:
-            raise _kind(error, self.where)(f"The store {quoted(self.where)} can't be read: {reason(error, self.where)}.") from None
-        except WRONG as error:
-            raise self._damaged(error) from None
-
-    def _damaged(self, error: Exception) -> StoreError:
-        return StoreError(
-            f"The store {quoted(self.where)} is damaged: one of its rows can't be read ({quoted(error)}). Restore the file from a copy."
-        )
-
-    def _all(self, query: Select[Any], read: Callable[[Row[Any]], _Read]) -> list[_Read]:
-        """Return what ``read`` makes of the rows that a query finds. Raises StoreError also where it finds a row damaged."""
-        with self._read() as connection:
-            return [read(row) for row in connection.execute(query).all()]
+        self.database.close()
 
     def fact(self, name: str) -> Json:
         """A stored fact about the league, or None."""
-        with self._read() as connection:
+        with self.database.read() as connection:
             text = connection.execute(select(database.facts.c.value).where(database.facts.c.name == name)).scalar()
             return None if text is None else json.loads(text)
 
     def set_fact(self, name: str, value: Json) -> None:
         """Store a fact about the league; it replaces an earlier one."""
-        with self._write() as connection:
+        with self.database.write() as connection:
             put_fact(connection, name, value)
 
     def begin(self, facts: Mapping[str, Json], teams: Sequence[Team]) -> None:
         """Store the league's facts and teams in one transaction."""
-        with self._write() as connection:
+        with self.database.write() as connection:
             _put_facts(connection, facts)
             _put_teams(connection, teams, 0)
 
     def teams(self) -> list[Team]:
         """The teams in order."""
-        return self._all(select(database.teams).order_by(database.teams.c.position), team_of)
+        return self.database.all(select(database.teams).order_by(database.teams.c.position), team_of)
+
+    def check_teams(self, teams: Container[str]) -> None:
+        """Raise StoreError if a duel has a team that is not one of these: the store has lost it."""
+        lost = [team for duel in self.duels() for team in duel.teams if team not in teams]
+        if lost:
+            raise StoreError(
+                f"The store {quoted(self.where)} has lost the team {lost[0]}, whose duels it has. Restore the file from a copy."
+            )
 
     def add_teams(self, teams: Sequence[Team], facts: Mapping[str, Json]) -> None:
         """Add teams at the end, together with changed facts."""
-        with self._write() as connection:
+        with self.database.write() as connection:
             _put_facts(connection, facts)
             count = connection.execute(select(func.count()).select_from(database.teams)).scalar_one()
             _put_teams(connection, teams, count)
@@ -226,25 +172,17 @@ class Store:
     def forfeits(self) -> dict[str, str]:
         """The teams that can't start, with the reason."""
         teams = database.teams.c
-        return dict(self._all(select(teams.name, teams.forfeit).where(teams.forfeit.is_not(None)), tuple))
+        return dict(self.database.all(select(teams.name, teams.forfeit).where(teams.forfeit.is_not(None)), tuple))
 
     def forfeit(self, team: str, reason: str) -> None:
         """A team can't start: none of its other matches is played."""
-        with self._write() as connection:
+        with self.database.write() as connection:
             connection.execute(update(database.teams).where(database.teams.c.name == team).values(forfeit=storable(reason)))
 
     def put(self, duels: Sequence[PlannedDuel], tasks: Sequence[MatchTask]) -> None:
         """Store duels and their matches. Those that are there already stay as they are."""
         rows = [{**duel._asdict(), "teams": json.dumps(duel.teams)} for duel in duels]
-        self._put_new({database.duels: rows, database.matches: [planned(task) for task in tasks]})
-
-    def _put_new(self, rows_by_table: Mapping[Table, Sequence[Mapping[str, Json]]]) -> None:
-        """Store rows of some tables in one transaction. Those that are there already stay as they are."""
-        dialect = postgresql if self._engine.dialect.name == "postgresql" else sqlite
-        with self._write() as connection:
-            for table, rows in rows_by_table.items():
-                if rows:
-                    connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
+        self.database.put_new({database.duels: rows, database.matches: [planned(task) for task in tasks]})
 
     def set_files(self, team: Team) -> None:
         """Store a team's new files. The caller discards its old matches, because the new ones have other keys."""
@@ -263,7 +201,7 @@ class Store:
 
         ``old`` are the keys of all matches that are forgotten. So are void attempts, and forfeits of these teams.
         """
-        with self._write() as connection:
+        with self.database.write() as connection:
             _put_facts(connection, facts or {})
             for team in teams:
                 connection.execute(update(database.teams).where(database.teams.c.name == team.name).values(**team_row(team), forfeit=None))
@@ -277,16 +215,16 @@ class Store:
 
     def duels(self) -> list[PlannedDuel]:
         """All duels so far in schedule order."""
-        return self._all(select(database.duels).order_by(database.duels.c.number), duel_of)
+        return self.database.all(select(database.duels).order_by(database.duels.c.number), duel_of)
 
     def duel_notes(self) -> dict[int, str]:
         """What was said about duels that are not to be played to the end."""
         duels = database.duels.c
-        return dict(self._all(select(duels.number, duels.note).where(duels.note.is_not(None)), tuple))
+        return dict(self.database.all(select(duels.number, duels.note).where(duels.note.is_not(None)), tuple))
 
     def stop(self, duels: Iterable[int], note: str) -> None:
         """Don't play the remaining matches of some duels, and say why."""
-        with self._write() as connection:
+        with self.database.write() as connection:
             for number in duels:
                 connection.execute(update(database.duels).where(database.duels.c.number == number).values(note=storable(note)))
                 mine = (database.matches.c.duel == number, database.matches.c.status == PLANNED)
@@ -294,7 +232,7 @@ class Store:
 
     def go_on(self, duels: Iterable[int]) -> None:
         """Play the remaining matches of some duels that were stopped."""
-        with self._write() as connection:
+        with self.database.write() as connection:
             for number in duels:
                 mine = (database.matches.c.duel == number, database.matches.c.status == STOPPED)
                 connection.execute(update(database.matches).where(*mine).values(status=PLANNED))
@@ -307,21 +245,21 @@ class Store:
             .where(database.matches.c.status == PLANNED)
             .order_by(database.matches.c.duel, database.matches.c.game_number)
         )
-        return self._all(query, task_of)
+        return self.database.all(query, task_of)
 
     def lost(self, matches_each: int) -> list[int]:
         """Return the numbers of duels of which the store has lost something: one of so many matches, or the duel itself."""
         duels, matches = database.duels, database.matches
         present = select(duels.c.number, func.count(matches.c.key)).outerjoin(matches, matches.c.duel == duels.c.number)
         alone = select(matches.c.duel).outerjoin(duels, matches.c.duel == duels.c.number).where(duels.c.number.is_(None))
-        with self._read() as connection:
+        with self.database.read() as connection:
             counts = dict.fromkeys(connection.execute(alone.distinct()).scalars(), 0)
             counts.update(tuple(row) for row in connection.execute(present.group_by(duels.c.number)))
         return [number for number in range(max(counts, default=-1) + 1) if counts.get(number, 0) < matches_each]
 
     def keys(self) -> set[str]:
         """Return the keys of all matches, also of those whose results can't be read."""
-        with self._read() as connection:
+        with self.database.read() as connection:
             return set(connection.execute(select(database.matches.c.key)).scalars())
 
     def matches(self, *, done: bool = False, begun: bool = False) -> Iterator[StoredMatch]:
@@ -332,22 +270,12 @@ class Store:
         if begun:
             others = database.matches.alias()
             query = query.where(database.matches.c.duel.in_(select(others.c.duel).where(others.c.status.in_((DONE, STOPPED)))))
-        return itertools.chain.from_iterable(self._batches(query, stored_match))
-
-    def _batches(self, query: Select[Any], read: Callable[[Row[Any]], _Read], most: int = _ROWS) -> Iterator[list[_Read]]:
-        """Yield what ``read`` makes of the rows that a query finds, ``most`` at once: a store may hold more than memory does.
-
-        Raises StoreError also where ``read`` finds a row damaged.
-        """
-        with self._stream() as connection:
-            result = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
-            while rows := result.fetchmany(most):
-                yield [read(row) for row in rows]
+        return itertools.chain.from_iterable(self.database.batches(query, stored_match))
 
     def finish(self, record: Record) -> bool:
         """Store a result: the match is done. False if there was a result already; if the two differ, the new one is kept as well."""
         result = result_text(record)
-        with self._write() as connection:
+        with self.database.write() as connection:
             changed = connection.execute(
                 update(database.matches)
                 .where(database.matches.c.key == record.key, database.matches.c.status != DONE)
@@ -361,22 +289,22 @@ class Store:
 
     def void(self, key: str, why: str, host: str) -> None:
         """Note that an attempt was void."""
-        with self._write() as connection:
+        with self.database.write() as connection:
             connection.execute(insert(database.voids).values(key=key, text=storable(why), host=storable(host), time=time.time()))
 
     def voids(self) -> list[tuple[str, str]]:
         """The void attempts: key and reason."""
         query = select(database.voids.c.key, database.voids.c.text).order_by(database.voids.c.number)
-        return self._all(query, lambda row: (row.key, row.text))
+        return self.database.all(query, lambda row: (row.key, row.text))
 
     def disagreements(self) -> list[tuple[str, Record]]:
         """Results that came a second time and differ from the first."""
         query = select(database.disagreements).order_by(database.disagreements.c.number)
-        return self._all(query, lambda row: (row.key, record_of(row.key, row.result, 0.0, row.host)))
+        return self.database.all(query, lambda row: (row.key, record_of(row.key, row.result, 0.0, row.host)))
 
     def counts(self) -> Counts:
         """The number of matches by status."""
-        with self._read() as connection:
+        with self.database.read() as connection:
             rows = connection.execute(select(database.matches.c.status, func.count()).group_by(database.matches.c.status)).all()
             voids = connection.execute(select(func.count()).select_from(database.voids)).scalar_one()
         by_status = {row[0]: row[1] for row in rows}
@@ -390,19 +318,15 @@ class Store:
             .order_by(database.matches.c.finished.desc())
             .limit(count)
         )
-        return self._all(query, lambda row: float(row.finished))
+        return self.database.all(query, lambda row: float(row.finished))
 
     def is_claimed(self) -> bool:
         """True if a process plays the league now."""
-        return is_claimed(self._engine, self.where)
+        return self.database.is_claimed()
 
     def claim(self) -> Claim:
         """Claim the league for this process. UsageError if another process plays it."""
-        return Claim(self._engine, self.where)
-
-
-def _kind(error: DBAPIError, where: str) -> type[StoreError]:
-    return ConnectionLost if error.connection_invalidated else DiskFull if is_full(error, where) else StoreError
+        return self.database.claim()
 
 
 def put_fact(connection: Connection, name: str, value: Json) -> None:

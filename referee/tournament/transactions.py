@@ -12,7 +12,7 @@ import time
 from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, OperationalError
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from sqlalchemy import Select, Table
+    from sqlalchemy import MetaData, Select, Table
     from sqlalchemy.engine import Connection, Engine, Row
     from typing_extensions import Self
 
@@ -69,7 +69,7 @@ class Database:
         #: The file, or the address without its password.
         self.where = where
         self._claim: Claim | None = None
-        #: The transaction of each thread, as the attribute ``connection``.
+        #: The transaction of each thread, as the attribute ``connection``, and what is called after it, as ``calls``.
         self._open = threading.local()
 
     @classmethod
@@ -99,10 +99,20 @@ class Database:
         """Close all connections."""
         self._engine.dispose()
 
-    def claim(self) -> Claim:
-        """Claim the store for this process, which then waits for a server that is restarted. UsageError if another process plays it."""
-        self._claim = Claim(self._engine, self.where)
-        return self._claim
+    def tables(self) -> set[str]:
+        """Return the names of all tables."""
+        with self._engine.connect() as connection:
+            return set(inspect(connection).get_table_names())
+
+    def create(self, meta: MetaData) -> None:
+        """Create the tables that are missing."""
+        meta.create_all(self._engine)
+
+    def claim(self, *, waits: bool = False) -> Claim:
+        """Claim the store for this process, which then ``waits`` for a server that is restarted. UsageError if another process plays it."""
+        claim = Claim(self._engine, self.where)
+        self._claim = claim if waits else None
+        return claim
 
     def keep_claim(self) -> None:
         """Claim the store again after a restart of the database's server. UsageError if another process was faster."""
@@ -136,11 +146,21 @@ class Database:
             # Else a transaction that reads first would fail if another process wrote in between.
             begin = "begin immediate" if self.is_sqlite else "select pg_advisory_xact_lock(hashtext(current_schema() || '.write'))"
             connection.execute(text(begin))
-            self._open.connection = connection
+            calls: list[Callable[[], None]] = []
+            self._open.connection, self._open.calls = connection, calls
             try:
                 yield connection
             finally:
                 self._open.connection = None
+        for call in calls:
+            call()
+
+    def after_write(self, call: Callable[[], None]) -> None:
+        """Call something once the transaction of this thread is stored; at once if there is none."""
+        if getattr(self._open, "connection", None) is None:
+            call()
+        else:
+            self._open.calls.append(call)
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:

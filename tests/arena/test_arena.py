@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all, add, begin, write_arena
+from arenas import accept_all, add, begin, duel_results, write_arena
 from leagues import IDLE, Notes, PretendPool, play, record
 
 from example_bots.evasion import evader
@@ -20,7 +20,7 @@ from referee import games
 from referee.arena import config
 from referee.arena.arena import OpenArena, new, open_arena
 from referee.arena.engine import ArenaEngine
-from referee.arena.store import REFUSED, Version
+from referee.arena.versions import REFUSED, Version
 from referee.errors import UsageError
 from referee.tournament.worker import Completed, Report
 
@@ -50,7 +50,7 @@ def by_strength(strengths: dict[str, int]) -> Callable[[MatchTask], Report]:
 
 def seen(arena: OpenArena) -> list[object]:
     """Everything that the matches of an arena were."""
-    return [(stored.task, stored.status) for stored in arena.store.matches()]
+    return [(stored.task, stored.status) for stored in arena.store.duels.matches()]
 
 
 def test_a_new_arena_has_example_bots_as_references_and_overwrites_nothing(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_a_bot_named_relative_to_any_folder_is_taken_and_the_arena_can_be_moved(
     monkeypatch.chdir("/")
     moved = open_arena(tmp_path / "moved")
     assert all(Path(path).exists() and "moved" in path for path in moved.schedule.teams["mine v1"].players.values())
-    assert moved.versions == moved.store.versions()
+    assert moved.versions == moved.store.versions.all()
     moved.close()
 
 
@@ -195,7 +195,7 @@ def test_a_machine_without_the_isolation_is_no_fault_of_the_version(tmp_path: Pa
     arena = begin(tmp_path / "arena")
     with pytest.raises(UsageError, match="No sandbox here"):
         add(arena, "one")
-    assert [version.team for version in arena.store.versions()] == ["R0"]
+    assert [version.team for version in arena.store.versions.all()] == ["R0"]
     arena.close()
 
 
@@ -241,7 +241,7 @@ def test_the_standings_name_the_best_version_and_how_certain_that_is(tmp_path: P
         add(arena, text)
     assert "Nothing is known yet" in arena.sentence()
     run(arena, 60, PretendPool(by_strength({"mine v1": 5, "mine v2": 3, "mine v3": 9})))
-    results = arena.state().results
+    results = duel_results(arena)
     assert len(results) == 60
     places = arena.standings()
     assert [place.rank for place in places] == [1, 2, 3, 4, 5]
@@ -251,7 +251,7 @@ def test_the_standings_name_the_best_version_and_how_certain_that_is(tmp_path: P
     assert min(place.duels for place in places) >= 3
     assert "The best of 3 versions is version 3 of mine; that is 9" in arena.sentence()
     # Its rating is there over time.
-    points = arena.store.ratings(["mine v3"])
+    points = arena.store.ratings.of(["mine v3"])
     assert points[-1].duels == 60
     assert [point.duels for point in points] == sorted({point.duels for point in points})
     assert points[-1].elo == pytest.approx(places[0].rating.elo)
@@ -264,7 +264,7 @@ def test_only_the_active_version_of_each_team_plays_on(tmp_path: Path, monkeypat
     for text in ("one", "two"):
         add(arena, text)
     run(arena, 80)
-    counts = Counter(name for duel in arena.store.duels() for name in duel.teams)
+    counts = Counter(name for duel in arena.store.duels.duels() for name in duel.teams)
     # Its placement alone.
     assert counts["mine v1"] == 3
     assert counts["mine v2"] > 20
@@ -291,9 +291,9 @@ def test_an_arena_that_was_stopped_at_any_match_goes_on_with_the_same_duels(tmp_
                 run(arena, None, PretendPool(dies))
             arena.close()
             arena = open_arena(tmp_path / name)
-        run(arena, 40 - len(arena.state().results))
-        while len(arena.state().results) < 40:
-            run(arena, 40 - len(arena.state().results))
+        run(arena, 40 - len(duel_results(arena)))
+        while len(duel_results(arena)) < 40:
+            run(arena, 40 - len(duel_results(arena)))
         found.append(seen(arena)[:64])
         arena.close()
     assert found[0] == found[1]
@@ -303,7 +303,7 @@ def test_an_arena_of_version_1_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "arena"
     begin(folder, 2).close()
     with contextlib.closing(sqlite3.connect(folder / "arena.sqlite")) as store, store:
-        store.execute("update facts set value = '1' where name = 'version'")
+        store.execute("drop table season")
     for opens in (open_arena, partial(new, game=None, rules=None)):
         with pytest.raises(UsageError) as caught:
             opens(folder)
@@ -318,9 +318,9 @@ def test_a_check_of_an_arena_that_plays_on_finds_no_contradiction(tmp_path: Path
     add(playing, "one")
     run(playing, 4)
     checked = open_arena(tmp_path / "arena")
-    results = checked.state().results
+    results = duel_results(checked)
     run(playing, 4)
-    assert max(point.duels for point in playing.store.ratings([version.name for version in playing.versions])) > len(results)
+    assert max(point.duels for point in playing.store.ratings.of([version.name for version in playing.versions])) > len(results)
     # Whoever asks the schedule for further duels takes the new results.
     checked.glance()
     assert checked.contradicted(results) == []
@@ -368,16 +368,16 @@ def test_a_bot_of_one_role_is_refused_without_an_option_that_an_arena_has_not(tm
 def test_a_version_that_joins_while_versions_are_read_makes_the_plan_an_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
     with contextlib.closing(begin(tmp_path / "arena", 2)) as arena, contextlib.closing(open_arena(tmp_path / "arena")) as other:
-        reads = arena.store.versions
+        reads = arena.store.versions.all
 
         def joined() -> list[Version]:
             found = reads()
             add(other, "late")
             return found
 
-        assert arena.plan().mark == arena.store.versions_mark()
-        monkeypatch.setattr(arena.store, "versions", joined)
-        assert arena.plan().mark != arena.store.versions_mark()
+        assert arena.plan().mark == arena.store.season.changes()
+        monkeypatch.setattr(arena.store.versions, "all", joined)
+        assert arena.plan().mark != arena.store.season.changes()
 
 
 def test_two_who_add_the_same_files_at_once_add_one_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,7 +388,7 @@ def test_two_who_add_the_same_files_at_once_add_one_version(tmp_path: Path, monk
         first.activate("mine", 1)
         # It has read no versions since it was opened.
         assert add(second, "one") == made
-        assert [(one.name, one.is_active) for one in first.store.versions("mine")] == [("mine v1", False), ("mine v2", True)]
+        assert [(one.name, one.is_active) for one in first.store.versions.all("mine")] == [("mine v1", False), ("mine v2", True)]
 
 
 def test_a_version_that_joins_while_others_play_ends_the_plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -406,9 +406,9 @@ def test_a_version_that_joins_while_others_play_ends_the_plan(tmp_path: Path, mo
     assert arena.schedule.left
     assert arena.schedule.left > 0
     assert not arena.schedule.ending
-    assert arena.versions != arena.store.versions()
+    assert arena.versions != arena.store.versions.all()
     run(arena, arena.schedule.left)
-    assert any("mine v1" in duel.teams for duel in arena.store.duels())
+    assert any("mine v1" in duel.teams for duel in arena.store.duels.duels())
     other.close()
     arena.close()
 
@@ -420,7 +420,7 @@ def test_until_decided_ends_when_the_best_is_certain(tmp_path: Path, monkeypatch
         add(arena, text)
     run(arena, None, PretendPool(by_strength({"mine v1": 1, "mine v2": 9})), until_decided=True)
     assert arena.schedule.ending.startswith("mine v2 is the best of 2: that is certain after ")
-    assert len(arena.state().results) < 300
+    assert len(duel_results(arena)) < 300
     arena.close()
 
 
@@ -431,7 +431,7 @@ def test_versions_that_have_met_on_every_start_meet_no_more(tmp_path: Path, monk
     arena = new(folder, None, None)
     run(arena, None)
     assert arena.schedule.ending == "All versions that play have met on every start."
-    assert sorted(duel.start for duel in arena.store.duels()) == [0, 1, 2, 3]
+    assert sorted(duel.start for duel in arena.store.duels.duels()) == [0, 1, 2, 3]
     arena.close()
 
 
@@ -443,7 +443,7 @@ def test_in_one_role_both_meet_the_same_reference_on_the_same_start(tmp_path: Pa
         for text in ("one", "two"):
             add(arena, text)
         run(arena, 30, PretendPool(by_strength({"mine v1": 3, "mine v2": 9})))
-        duels = arena.store.duels()
+        duels = arena.store.duels.duels()
         other = "prey" if seat == "hunter" else "hunter"
         for duel in duels:
             tasks = arena.schedule.tasks(duel)

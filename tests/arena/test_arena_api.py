@@ -25,9 +25,8 @@ from seasons import FORM, TOKENS, form, play, season
 from sqlalchemy.exc import OperationalError
 
 from referee.arena import intake, uploads
-from referee.arena.checking import Checker
-from referee.arena.season_store import CHECKING
-from referee.arena.store import REFUSED, Version
+from referee.arena.checker import Checker
+from referee.arena.versions import CHECKER, CHECKING, REFUSED, Version
 from referee.replay.reader import verify
 from referee.support.times import moment
 
@@ -265,7 +264,7 @@ def test_what_is_refused_says_why(answer: Any, status: int, sentence: str, untou
     found: Answer = answer(untouched)
     assert found.status == status, found.body
     assert sentence in found.json["error"]
-    assert untouched.store.waiting() == 0
+    assert untouched.store.versions.waiting() == 0
 
 
 def test_a_file_that_is_too_large_is_refused_while_it_comes(tmp_path: Path) -> None:
@@ -315,7 +314,7 @@ def test_a_body_that_is_announced_as_too_large_is_refused_before_it_comes(runnin
 
 def test_matches_against_a_team_that_there_is_not_name_a_few_teams(running: Season) -> None:
     for number in range(8):
-        running.store.put_version(Version("", f"T{number}", 0, f"{number}", REFUSED), None)
+        running.store.versions.put(Version("", f"T{number}", 0, f"{number}", REFUSED), None)
     answer = running.ask("/api/matches?team=R0&opponent=Cy")
     assert (answer.status, answer.json["error"]) == (422, "The arena has no team Cy; there are R0, T0, T1, T2, T3 and 4 more.")
 
@@ -340,7 +339,7 @@ def test_a_full_disk_leaves_nothing_half_written(running: Season, monkeypatch: p
     assert answer.status == 507
     assert "The server's disk is full" in answer.json["error"]
     assert list((running.arena.folder / "handed-in").iterdir()) == []
-    assert running.store.waiting() == 0
+    assert running.store.versions.waiting() == 0
     assert taken(running, "one")["status"] == "accepted"
 
 
@@ -358,7 +357,7 @@ def test_a_store_that_fails_says_whether_the_disk_is_full(
     def fails() -> None:
         raise OperationalError("update", {}, sqlite3.OperationalError(cause))
 
-    monkeypatch.setattr(running.store, "_connected", fails)
+    monkeypatch.setattr(running.store.database, "_connected", fails)
     answers = [running.post("/api/staff/freeze", {}, STAFF), running.ask("/")]
     assert [answer.status for answer in answers] == [status, status]
     assert answers[0].json["error"].startswith(told)
@@ -381,7 +380,7 @@ def test_a_disk_that_is_really_full_takes_nothing_until_there_is_room(tmp_path: 
                 answer = running.hand_in(data)
                 assert (answer.status, answer.json["error"].startswith("The server's disk is full")) == (507, True)
             assert list((running.arena.folder).glob("handed-in/*")) == []
-            assert running.store.submissions() == []
+            assert running.store.versions.hand_ins() == []
             filler.unlink()
             assert taken(running, "small")["status"] == "accepted"
     finally:
@@ -413,9 +412,9 @@ def test_a_team_hands_in_so_many_versions_within_a_day(running: Season) -> None:
     assert re.search(r"10 versions within a day, which is the limit; try again at \d{4}-\d\d-\d\d \d\d:\d\d UTC\.", answer.json["error"])
     assert running.hand_in(bot("other"), BOB).status == 202
     # The first of them is a day old: there is room for one.
-    running.store.submission_times("Ada", 0)
-    with running.store._write() as connection:
-        connection.exec_driver_sql(f"update submissions set time = {time.time() - 86_401} where number = 1")
+    running.store.versions.times("Ada", 0)
+    with running.store.database.write() as connection:
+        connection.exec_driver_sql(f"update hand_ins set submitted = {time.time() - 86_401} where number = 1")
     assert running.hand_in(bot("more")).status == 202
     assert running.hand_in(bot("yet more")).status == 429
 
@@ -465,15 +464,15 @@ def test_a_version_was_submitted_when_it_was_handed_in_whenever_its_check_ends(r
     times = {"Ada": time.time() - 3600, "Bob": time.time() - 7200}
     for number, (team, when) in enumerate(times.items(), 1):
         assert running.hand_in(bot(team), TOKENS[team]).status == 202
-        with running.store._write() as connection:
-            connection.exec_driver_sql(f"update submissions set time = {when} where number = {number}")
+        with running.store.database.write() as connection:
+            connection.exec_driver_sql(f"update hand_ins set submitted = {when} where number = {number}")
         assert Checker(running.arena).check_next()
     entries = {one["team"]: one["submitted"] for one in running.ask("/api/standings").json["entries"]}
     for team, when in times.items():
         told = [running.ask(f"/api/teams/{team}").json["versions"][0], running.ask(f"/api/submissions/{1 + (team == 'Bob')}", STAFF).json]
         assert {entries[team], *(one["submitted"] for one in told)} == {moment(when)}
     # Duels know versions by their places, which are in the order of the verdicts.
-    assert [version.name for version in running.store.versions()] == ["R0 v1", "Ada v1", "Bob v1"]
+    assert [version.name for version in running.store.versions.all()] == ["R0 v1", "Ada v1", "Bob v1"]
 
 
 def test_a_second_verdict_on_the_same_files_is_seen(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -511,11 +510,11 @@ def test_a_team_that_is_disqualified_during_its_check_plays_no_more(
 
 def test_no_disqualification_is_lost_among_others(running: Season) -> None:
     teams = [f"team {number}" for number in range(8)]
-    running.store.put_tokens((f"t{team}", team) for team in teams)
+    running.store.tokens.put((f"t{team}", team) for team in teams)
     with ThreadPoolExecutor(len(teams)) as pool:
         told = pool.map(lambda team: running.post("/api/staff/disqualify", {"team": team, "reason": "copied"}, STAFF).status, teams)
     assert set(told) == {200}
-    assert running.store.disqualified() == dict.fromkeys(teams, "copied")
+    assert running.store.versions.disqualified() == dict.fromkeys(teams, "copied")
 
 
 def test_a_team_without_an_accepted_version_can_be_admitted_again(running: Season) -> None:
@@ -529,7 +528,9 @@ def test_a_team_without_an_accepted_version_can_be_admitted_again(running: Seaso
 
 def test_a_check_that_was_killed_is_taken_up_again(running: Season) -> None:
     number = running.hand_in(bot("one")).json["id"]
-    running.store.set_submission(number, CHECKING, {"progress": "3 of 9"})
+    hand_in = running.store.versions.next()
+    assert hand_in is not None
+    assert running.store.versions.move(CHECKER, hand_in, CHECKING, {"progress": "3 of 9"}) is not None
     assert running.ask(f"/api/submissions/{number}", ADA).json["report"] == {"progress": "3 of 9"}
     checker = Checker(running.arena)
     assert checker.check_next()

@@ -16,12 +16,13 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all, add, begin, write_arena
+from arenas import accept_all, add, begin, duel_results, write_arena
 from leagues import IDLE
 
 from referee.arena.arena import open_arena
-from referee.arena.season_store import SeasonStore
-from referee.arena.store import REFUSED
+from referee.arena.audit import Audit
+from referee.arena.store import ArenaStore
+from referee.arena.versions import CHECKER, CHECKING, REFUSED
 from referee.cli.arena import final
 from referee.replay.reader import read_head, read_lines
 from referee.tournament.transactions import StoreError
@@ -99,7 +100,7 @@ def done_matches(folder: Path) -> int:
     """How many matches of an arena are done."""
     arena = open_arena(folder)
     try:
-        return arena.store.counts().done
+        return arena.store.duels.counts().done
     finally:
         arena.close()
 
@@ -120,10 +121,10 @@ def test_an_arena_that_is_killed_loses_nothing_and_plays_no_match_twice(
         running.communicate(timeout=60)
     before = {path.name: path.stat().st_mtime_ns for path in folder.glob("replays/*/*.gz")}
     arena = open_arena(folder)
-    stored = {one.record.replay_hash for one in arena.store.matches(done=True) if one.record is not None}
-    assert len(stored) == arena.store.counts().done
-    left = 24 - len(arena.state().results)
-    done_keys = {one.task.key for one in arena.store.matches(done=True)}
+    stored = {one.record.replay_hash for one in arena.store.duels.matches(done=True) if one.record is not None}
+    assert len(stored) == arena.store.duels.counts().done
+    left = 24 - len(duel_results(arena))
+    done_keys = {one.task.key for one in arena.store.duels.matches(done=True)}
     arena.close()
     done = referee("arena", "run", "arena", "--duels", str(left), "--slots", "2", "--json", "-q")
     assert done.returncode == 0, done.stderr
@@ -134,8 +135,8 @@ def test_an_arena_that_is_killed_loses_nothing_and_plays_no_match_twice(
     # What was stored was not played again.
     assert all(after[name] == before[name] for name in kept)
     arena = open_arena(folder)
-    assert all(len(arena.schedule.tasks(duel)) == 2 for duel in arena.store.duels())
-    assert arena.store.counts().total == 48
+    assert all(len(arena.schedule.tasks(duel)) == 2 for duel in arena.store.duels.duels())
+    assert arena.store.duels.counts().total == 48
     arena.close()
 
 
@@ -149,12 +150,14 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")
     assert (refused.returncode, "The arena is frozen" in refused.stderr) == (2, True)
     assert referee("arena", "final", "arena", "final", "--format", "chess").returncode == 2
-    with SeasonStore.open(folder) as store:
-        waiting = store.put_submission("mine", "", "handed-in/bot.py").number
+    with ArenaStore.open(folder) as store:
+        waiting = store.versions.hand_in("mine", "", "handed-in/bot.py")
         late = referee("arena", "final", "arena", "early", "--starts", "2")
         assert (late.returncode, "There is no verdict yet on 1 submission" in late.stderr) == (0, True)
-        store.set_submission(waiting, REFUSED, {})
-        with store._write() as connection:
+        checked = store.versions.move(CHECKER, waiting, CHECKING, {})
+        assert checked is not None
+        store.versions.move(CHECKER, checked, REFUSED, {})
+        with store.database.write() as connection:
             connection.exec_driver_sql("delete from audit where action = 'final'")
     begun = referee("arena", "final", "arena", "final", "--format", "round-robin", "--starts", "2", "--json")
     assert (begun.returncode, begun.stderr) == (0, "")
@@ -176,14 +179,14 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     }
     assert referee("arena", "final", "arena", "final").returncode == 2
     assert referee("arena", "thaw", "arena").stdout == "The arena takes versions.\n"
-    with SeasonStore.open(folder) as store:
-        store.disqualify("mine", "copied")
+    with ArenaStore.open(folder) as store:
+        store.versions.disqualify("mine", "copied")
     refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")
     assert (refused.returncode, "mine is disqualified (copied); to admit it again" in refused.stderr) == (2, True)
     assert referee("arena", "add", "arena", "--activate", "mine", "1").returncode == 0
-    with SeasonStore.open(folder) as store:
-        assert store.disqualified() == {}
-        logged = [(entry.action, dict(entry.details)) for entry in reversed(store.audit())]
+    with ArenaStore.open(folder) as store:
+        assert store.versions.disqualified() == {}
+        logged = [(entry.action, dict(entry.details)) for entry in reversed(store.audit.last())]
     by = {"by": "command line"}
     assert logged == [
         ("freeze", by),
@@ -199,7 +202,7 @@ def test_a_version_that_is_added_while_others_play_plays_too(commands: Commands,
     running.until(lambda: done_matches(folder))
     arena = open_arena(folder)
     add(arena, "late", "late")
-    running.until(lambda: any("late v1" in one.task.seats.values() for one in arena.store.matches(done=True)))
+    running.until(lambda: any("late v1" in one.task.seats.values() for one in arena.store.duels.matches(done=True)))
     arena.close()
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=120)
@@ -229,7 +232,7 @@ def test_a_final_is_told_also_if_it_can_not_be_logged(
     def fails(*_: object) -> None:
         raise StoreError("The store can't be written: no room.")
 
-    monkeypatch.setattr(SeasonStore, "put_audit", fails)
+    monkeypatch.setattr(Audit, "put", fails)
     final(folder=tmp_path / "arena", out=tmp_path / "final", kind="swiss", starts=1, as_json=True)
     out, err = capsys.readouterr()
     assert err == "note: The final is not in the audit log. The store can't be written: no room.\n"
@@ -261,12 +264,12 @@ def test_a_note_is_as_long_as_pages_show(referee: Cli, tmp_path: Path, monkeypat
 def test_a_run_goes_on_when_the_active_version_is_activated(commands: Commands, tmp_path: Path) -> None:
     begin(tmp_path / "arena", 2).close()
     running = commands.start("arena", "run", "arena", "--duels", "30", "-q", cwd=tmp_path)
-    with SeasonStore.open(tmp_path / "arena") as store:
-        running.until(lambda: store.counts().done)
-        active = store.versions()[0]
-        store.activate(active.team, active.name)
+    with ArenaStore.open(tmp_path / "arena") as store:
+        running.until(lambda: store.duels.counts().done)
+        active = store.versions.all()[0]
+        store.versions.activate(active.team, active.name)
         running.communicate(60)
-        assert (running.returncode, store.counts().done) == (0, 60)
+        assert (running.returncode, store.duels.counts().done) == (0, 60)
 
 
 def test_in_the_final_of_one_role_all_meet_the_same_reference(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from arenas import begin, done_matches
 from leagues import IDLE
 
 from referee.arena.arena import open_arena
-from referee.arena.store import ACCEPTED
+from referee.arena.versions import ACCEPTED
 
 if TYPE_CHECKING:
     import subprocess
@@ -74,7 +74,7 @@ def test_kills_while_playing_and_adding_lose_nothing(commands: Commands, referee
     checked = referee("arena", "verify", "arena", timeout=600)
     assert checked.returncode == 0, checked.stdout
     with closing(open_arena(folder)) as arena:
-        assert arena.store.disagreements() == []
-        assert arena.store.lost(2) == []
-        assert arena.store.counts().planned == 0
-        print(f"{KILLS} kills, {arena.store.counts().done} matches, {len(arena.versions)} versions")
+        assert arena.store.duels.disagreements() == []
+        assert arena.store.duels.lost(2) == []
+        assert arena.store.duels.counts().planned == 0
+        print(f"{KILLS} kills, {arena.store.duels.counts().done} matches, {len(arena.versions)} versions")

@@ -14,12 +14,12 @@ from leagues import Notes as Idle
 from leagues import play as pretended
 from seasons import TOKENS, copied, play, season
 
-from referee.arena import live, season_work, views
-from referee.arena.checking import Checker
+from referee.arena import live, player, views
+from referee.arena.checker import Checker
 from referee.arena.engine import ArenaEngine
+from referee.arena.player import PlayingNotes, pause
 from referee.arena.players_version import players_version
-from referee.arena.season_work import Notes
-from referee.arena.store import PAUSED, PLAYING
+from referee.arena.season_work import say
 from referee.errors import MatchVoid, UsageError
 from referee.isolation import known_good, machine
 from referee.league.engine import MachineFailed
@@ -39,7 +39,7 @@ KEY = "ab" + 30 * "0"
 def playing(running: Season, key: str = KEY) -> None:
     """Let a match of Ada's and Bob's be played, whose replay has come as far as half of that of another match."""
     tasks = [MatchTask(key, 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)]
-    Notes(running.store, PretendPool(pretended, slots=2)).tick(tasks)
+    PlayingNotes(running.store, PretendPool(pretended, slots=2), print).tick(tasks)
     replays = running.arena.replays
     whole = next(replays.rglob("*.gz")).read_bytes()
     path = replay_path(replays, key)
@@ -84,7 +84,9 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     assert 'data-every="2000"' in shown
     assert "They have been playing for" in shown
     # A process that no longer tells of it plays it no more.
-    running.store.set_fact(PLAYING, {**running.store.fact(PLAYING), "time": time.time() - 7200})
+    now = running.store.playing.read()
+    assert now is not None
+    running.store.playing.put(now.model_copy(update={"time": time.time() - 7200}))
     assert KEY not in running.ask("/live", ada).body.decode()
     assert running.ask(f"/matches/{KEY}", ada).status == 404
 
@@ -102,13 +104,15 @@ def test_a_board_has_the_whole_lines_of_a_replay_that_is_being_written(running: 
 
 
 def test_a_match_that_waits_for_a_slot_is_not_shown_as_played(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(season_work, "_TOLD_SECONDS", 0.0)
+    monkeypatch.setattr(player, "_STORED_SECONDS", 0.0)
     pool = PretendPool(pretended, slots=2)
-    notes = Notes(running.store, pool)
+    notes = PlayingNotes(running.store, pool, print)
     tasks = [MatchTask(f"{number:032x}", 99 + number, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0) for number in range(5)]
 
     def told() -> dict[str, float]:
-        return {one["key"]: one["since"] for one in running.store.fact(PLAYING)["matches"]}
+        now = running.store.playing.read()
+        assert now is not None
+        return {match.key: match.since for match in now.matches}
 
     notes.tick(tasks)
     first = told()
@@ -129,31 +133,31 @@ def test_an_arena_pauses_while_its_machine_fails_and_goes_on(
 ) -> None:
     arena, store = running.arena, running.store
     arena.isolate("none")
-    done = store.counts().done
+    done = store.duels.counts().done
 
     def fails(task: MatchTask) -> Report:
         return Void(task.key, "No memory is left.", "here", reason="memory", teams=("Ada v1",))
 
     with pytest.raises(MachineFailed, match="No memory is left") as raised:
         ArenaEngine(store, PretendPool(fails), arena.plan(2), Idle()).run()
-    assert store.counts().done == done
+    assert store.duels.counts().done == done
 
     tries: list[str] = []
 
     def fails_twice(*_: object) -> None:
-        tries.append(store.fact(PAUSED))
+        tries.append(store.season.now.paused)
         assert "No memory is left." in running.ask("/staff", TOKENS[None]).body.decode()
         if len(tries) < 3:
             raise MatchVoid("Known good bots fail.")
 
     monkeypatch.setattr(known_good, "check", fails_twice)
-    monkeypatch.setattr(season_work, "_LONG_PAUSE", 0.0)
-    season_work._pause(arena, Workers(1, None), str(raised.value))
+    monkeypatch.setattr(player, "RETRY_SECONDS", 0.0)
+    pause(arena, Workers(1, None), str(raised.value), say)
     assert tries == 3 * [str(raised.value)]
     assert "No memory is left." not in running.ask("/staff", TOKENS[None]).body.decode()
     assert "No memory is left." in capsys.readouterr().err
     ArenaEngine(store, PretendPool(pretended), arena.plan(2), Idle()).run()
-    assert store.counts().done > done
+    assert store.duels.counts().done > done
 
 
 def test_an_arena_pauses_on_a_machine_that_lacks_memory_and_tells_the_staff(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,30 +167,29 @@ def test_an_arena_pauses_on_a_machine_that_lacks_memory_and_tells_the_staff(runn
     seen: list[str] = []
 
     def refuse(*_: object) -> None:
-        seen.append(store.fact(PAUSED))
+        seen.append(store.season.now.paused)
         if left:
             raise left.pop(0)
 
     monkeypatch.setattr(machine, "refuse", refuse)
-    monkeypatch.setattr(season_work, "_LONG_PAUSE", 0.0)
+    monkeypatch.setattr(player, "RETRY_SECONDS", 0.0)
     why = "This container has 200 MiB left."
-    season_work._pause(arena, Workers(1, None), why)
-    assert (seen, store.fact(PAUSED)) == (3 * [why], "")
+    pause(arena, Workers(1, None), why, say)
+    assert (seen, store.season.now.paused) == (3 * [why], "")
 
     class Paused(Exception):
         """The play has come to a pause."""
 
-    def pause(_: object, __: object, why: str) -> None:
+    def paused(_: object, __: object, why: str, ___: object) -> None:
         raise Paused(why)
 
     def lacks(*_: object) -> None:
         raise UsageError(why)
 
-    monkeypatch.setattr(season_work, "open_pool", lacks)
-    monkeypatch.setattr(season_work, "_pause", pause)
-    folder = str(arena.folder)
+    monkeypatch.setattr(player, "open_pool", lacks)
+    monkeypatch.setattr(player, "pause", paused)
     with pytest.raises(Paused, match="200 MiB"):
-        season_work._play({"folder": folder, "isolation": "none", "workers": (1, None)})
+        player.play(arena, Workers(1, None), say)
 
 
 def test_a_version_that_a_failing_machine_refuses_waits(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,9 +202,9 @@ def test_a_version_that_a_failing_machine_refuses_waits(running: Season, monkeyp
     number = running.hand_in(b"raise SystemExit(3)").json["id"]
     with pytest.raises(MatchVoid):
         Checker(running.arena).check_next()
-    found = running.store.submission(number)
+    found = running.store.versions.handed_in(number)
     assert found is not None
-    assert found.status not in ("accepted", "refused")
+    assert found.state not in ("accepted", "refused")
 
 
 def test_matches_of_this_minute_are_one_click_from_the_viewer(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:

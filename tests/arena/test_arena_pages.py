@@ -16,12 +16,12 @@ from seasons import FORM, TOKENS, copied, form, play, season
 from served_pages import DESKTOP, HAS_BOARDS, PHONE, axe, launched, resize, visiting
 from sqlalchemy import text
 
-from referee.arena import intake, views
+from referee.arena import intake, versions, views
 from referee.arena.arena import open_arena
-from referee.arena.checking import Checker
-from referee.arena.season_store import QUEUED
-from referee.arena.season_work import Notes
-from referee.arena.store import REFUSED, RatingPoint, Version
+from referee.arena.checker import Checker
+from referee.arena.player import PlayingNotes
+from referee.arena.ratings import RatingPoint
+from referee.arena.versions import QUEUED, REFUSED, Version
 from referee.arena.views import ArenaViews
 from referee.league.check import verify_league
 from referee.league.disputes import Disputes
@@ -113,7 +113,7 @@ def test_a_link_opens_a_session_whose_cookie_no_script_and_no_other_site_gets(ru
         assert (refused.status, "set-cookie" in refused.headers) == (403, False), foreign
     # Revoking ends the session.
     assert running.ask("/submit", headers=with_cookie(ADA)).status == 200
-    running.store.revoke("Ada")
+    running.store.tokens.revoke("Ada")
     assert running.ask("/submit", headers=with_cookie(ADA)).status == 401
     assert 'arena=""' in sent(running, "/sign-out", BOB).headers["set-cookie"]
 
@@ -165,9 +165,9 @@ def test_a_foreign_page_signs_nobody_in(commands: Commands, tmp_path: Path) -> N
 
 
 def test_the_staff_sees_what_waits_first(running: Season) -> None:
-    done = running.store.submissions()
-    running.store.set_submission(done[-1].number, QUEUED, {})
-    assert [one.number for one in running.store.submissions()] == [1, 3, 2]
+    done = running.store.versions.hand_ins()
+    running.store.versions.move(versions.STAFF, done[-1], QUEUED, {})
+    assert [one.number for one in running.store.versions.hand_ins()] == [1, 3, 2]
 
 
 def test_a_form_hands_in_and_names_and_notes_are_no_markup(running: Season) -> None:
@@ -188,18 +188,18 @@ def test_own_people_activate_their_versions(running: Season) -> None:
     assert re.findall(r'name="version" value="(\d)"', running.ask("/teams/Ada", headers=with_cookie(ADA)).body.decode()) == ["1"]
     assert 'action="/teams/Ada/activate"' not in running.ask("/teams/Ada", headers=with_cookie(BOB)).body.decode()
     assert sent(running, "/teams/Ada/activate", ADA, version="1").status == 303
-    assert [version.number for version in running.store.versions() if version.team == "Ada" and version.is_active] == [1]
+    assert [version.number for version in running.store.versions.all() if version.team == "Ada" and version.is_active] == [1]
     assert sent(running, "/teams/Ada/activate", BOB, version="2").status == 403
     assert [sent(running, "/teams/Ada/activate", ADA, version=number).status for number in ("9", "x", "")] == [404, 422, 422]
-    assert running.store.audit() == []
+    assert running.store.audit.last() == []
     # What was active at the freeze plays the final; only the staff changes it then.
-    running.store.set_fact("frozen", True)
+    running.store.season.change(is_frozen=True)
     assert 'action="/teams/Ada/activate"' not in running.ask("/teams/Ada", headers=with_cookie(ADA)).body.decode()
     refused = sent(running, "/teams/Ada/activate", ADA, version="2")
     assert (refused.status, "The arena is frozen. The active version stays." in refused.body.decode()) == (409, True)
     assert sent(running, "/teams/Ada/activate", STAFF, version="0").status == 422
     assert sent(running, "/teams/Ada/activate", STAFF, version="2").status == 303
-    assert [dict(entry.details) for entry in running.store.audit()] == [{"team": "Ada", "version": 2}]
+    assert [dict(entry.details) for entry in running.store.audit.last()] == [{"team": "Ada", "version": 2}]
 
 
 def test_who_can_hand_in_nothing_is_told_before_the_upload(running: Season) -> None:
@@ -212,9 +212,9 @@ def test_who_can_hand_in_nothing_is_told_before_the_upload(running: Season) -> N
         assert running.hand_in(f"# {number}".encode(), ADA).status == 202
     is_open, note = shown()
     assert (is_open, note[:70]) == (False, "Your team handed in 10 versions within a day, which is the limit; try ")
-    running.store.set_fact("frozen", True)
+    running.store.season.change(is_frozen=True)
     assert shown() == (False, "The arena is frozen. No version is taken.")
-    running.store.disqualify("Ada", "copied")
+    running.store.versions.disqualify("Ada", "copied")
     assert shown() == (False, "Your team is disqualified: copied")
 
 
@@ -225,27 +225,27 @@ def test_a_submission_tells_what_plays_and_what_can_be_done(running: Season, mon
     assert "accepted. Version 2 is the active one." in shown(1)
     assert "accepted, and active: it plays from now on." in shown(2)
     monkeypatch.setattr(intake, "check", lambda *_: intake.CheckVerdict("It fails.", {}))
-    running.store.put_tokens([("tcleo", "Cleo")])
+    running.store.tokens.put([("tcleo", "Cleo")])
     for token in (ADA, "tcleo"):
         running.hand_in(f"# {token}\n{IDLE}".encode(), token)
         Checker(running.arena).check_next()
     assert "hand in again</a>. Version 2 plays on." in shown(4)
     assert "hand in again</a>.</p>" in shown(5)
-    running.store.disqualify("Ada", "copied")
+    running.store.versions.disqualify("Ada", "copied")
     assert "accepted, but the team is disqualified." in shown(2)
     assert "What to do: ask the staff" in shown(4)
 
 
 def test_a_link_to_a_team_leads_to_no_other(running: Season) -> None:
-    running.store.put_tokens([("tzoe", "Zoë/../Ada")])
+    running.store.tokens.put([("tzoe", "Zoë/../Ada")])
     assert 'href="/teams/Zo%C3%AB%2F..%2FAda"' in running.ask("/", headers=with_cookie("tzoe")).body.decode()
 
 
 def test_a_disqualified_team_is_no_contradiction_to_its_replays(running: Season) -> None:
     play(running, 4)
-    running.store.disqualify("Ada", "copied")
+    running.store.versions.disqualify("Ada", "copied")
     with contextlib.closing(open_arena(running.arena.folder)) as opened:
-        report = verify_league(opened)
+        report = verify_league(opened.check_target())
     assert report.replays >= 8
     assert report.problems == []
 
@@ -260,7 +260,7 @@ def test_the_staff_acts_by_forms(running: Season) -> None:
     assert sent(running, "/staff/requeue", STAFF, id="1").status == 303
     assert sent(running, "/staff/requeue", STAFF, id="x").status == 422
     assert sent(running, "/staff/nothing", STAFF).status == 404
-    assert [entry.action for entry in running.store.audit()] == ["requeue", "disqualify", "thaw", "freeze"]
+    assert [entry.action for entry in running.store.audit.last()] == ["requeue", "disqualify", "thaw", "freeze"]
 
 
 def test_only_the_match_page_of_the_server_may_hold_the_viewer(running: Season) -> None:
@@ -300,7 +300,7 @@ def test_no_page_shows_a_time_as_files_have_it(running: Season) -> None:
 
 def test_the_trend_is_since_a_day_ago_or_since_the_version_before(running: Season) -> None:
     now = {one["team"]: one["rating"] for one in running.ask("/api/standings").json["entries"]}
-    running.store.put_ratings([RatingPoint("Bob v1", 0, time.time() - 2 * 86_400, now["Bob"] - 100, 0.0, 0.0)])
+    running.store.ratings.put([RatingPoint("Bob v1", 0, time.time() - 2 * 86_400, now["Bob"] - 100, 0.0, 0.0)])
     trends = ArenaViews(running.store).trends()
     first = next(one["rating"] for one in running.ask("/api/teams/Ada").json["versions"] if one["version"] == 1)
     assert trends == {"Bob": pytest.approx(100, abs=0.1), "Ada": pytest.approx(now["Ada"] - first, abs=0.1)}
@@ -341,7 +341,7 @@ def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
 
 def test_the_lines_of_ratings_have_the_numbers_of_their_versions(running: Season) -> None:
     points = [RatingPoint(f"Ada v{number}", duels, 0.0, 10.0 * number, 0.0, 50.0) for duels in (7, 8) for number in (1, 2)]
-    running.store.put_ratings(points)
+    running.store.ratings.put(points)
     chart = running.ask("/teams/Ada").body.decode().partition("</svg>")[0]
     assert (chart.count("<polyline"), re.findall(r"<text [^>]*>(\d+)</text>", chart)) == (2, ["1", "2"])
 
@@ -372,7 +372,7 @@ def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(runn
 
     assert [asked() for _ in range(3)] == made * 3
     # A version that has played nothing changes no record.
-    running.store.put_version(Version("", "Ada", 0, "new", REFUSED), None)
+    running.store.versions.put(Version("", "Ada", 0, "new", REFUSED), None)
     assert asked() == made[0]
     assert len(made) == 1
     play(running, 6)
@@ -386,23 +386,25 @@ def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(runn
 def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(views, "_TOLD_SECONDS", 3600.0)
     assert "Nobody plays now" in running.ask("/staff", STAFF).body.decode()
-    with running.store._write() as connection:
+    with running.store.database.write() as connection:
         connection.execute(text("UPDATE matches SET result = json_set(result, '$.fault_kinds.hunter', 'late')"))
     matches = running.ask("/api/matches").json["matches"]
     hunter = matches[0]["seats"]["hunter"]["team"]
     count = sum(one["seats"]["hunter"]["team"] == hunter for one in matches)
-    Notes(running.store, PretendPool(pretended, slots=2)).tick([MatchTask("ab", 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)])
+    PlayingNotes(running.store, PretendPool(pretended, slots=2), print).tick(
+        [MatchTask("ab", 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)]
+    )
     shown = running.ask("/staff", STAFF).body.decode()
     assert f"{hunter}</a>: {count} late" in shown
     assert "plays with 2 slots" in shown
-    Notes(running.store, PretendPool(pretended, slots=2)).tick(None)
+    PlayingNotes(running.store, PretendPool(pretended, slots=2), print).tick(None)
     assert "The cluster has no workers: " in running.ask("/staff", STAFF).body.decode()
-    running.store.put_audit("final", {"teams": ["Ada", "Bob"]})
+    running.store.audit.put("final", {"teams": ["Ada", "Bob"]})
     assert re.search("final teams Ada, Bob</li>", running.ask("/staff", STAFF).body.decode())
     assert re.search("Ada as hunter . Bob as prey", shown)
     assert "who is to blame" not in shown
     for teams in (("Bob v1", "Ada v1"), ("Ada v1", "Bob v1"), ("Ada v1", "R0 v1")):
-        Disputes(running.store, lambda name: name).add(teams, ())
+        Disputes(running.store.duels, lambda name: name).add(teams, ())
     assert "nobody can see who is to blame: Ada v1 and Bob v1; Ada v1 and R0 v1." in running.ask("/staff", STAFF).body.decode()
     assert "to blame" not in running.ask("/", None).body.decode()
 

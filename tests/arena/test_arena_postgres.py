@@ -7,14 +7,15 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all, add, write_arena
+from arenas import accept_all, add, duel_results, write_arena
 from databases import Postgres
 from leagues import Notes, PretendPool, play
 from sqlalchemy import event
 
 from referee.arena.arena import new, open_arena
 from referee.arena.engine import ArenaEngine
-from referee.arena.season_store import Holder
+from referee.arena.tokens import Holder
+from referee.arena.versions import CHECKER, CHECKING, REFUSED
 from referee.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,23 +39,25 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
         assert not (tmp_path / "arena" / "arena.sqlite").exists()
         with closing(open_arena(tmp_path / "arena")) as arena:
             assert arena.standings() == places
-            assert arena.store.ratings(["mine v1"])[-1].duels == 20
+            assert arena.store.ratings.of(["mine v1"])[-1].duels == 20
             assert arena.activate("mine", 1).is_active
-            assert arena.contradicted(arena.state().results) == []
+            assert arena.contradicted(duel_results(arena)) == []
         # The tables of a server come when it is opened first.
         with closing(open_arena(tmp_path / "arena")) as arena:
             store = arena.store
-            store.put_tokens([("t1", "mine"), ("t2", None)])
-            assert [store.holder(token) for token in ("t1", "t2", "t3")] == [Holder("mine"), Holder(None), None]
-            handed_in = store.put_submission("mine", "note\0", "handed-in/x/bot.py")
-            assert store.next_submission() == handed_in == store.submission(1)
-            store.set_submission(1, "refused", {"reason": "late"})
-            assert (store.next_submission(), store.submissions("mine")[0].report) == (None, {"reason": "late"})
-            store.disqualify("mine", "copied")
-            store.put_audit("disqualify", {"team": "mine"})
-            assert set(store.forfeits()) == {"mine v1", "mine v2"}
-            store.activate("mine", next(one.name for one in store.versions() if one.team == "mine"), admits=True)
-            assert (store.forfeits(), store.disqualified(), store.audit()[0].action) == ({}, {}, "disqualify")
+            store.tokens.put([("t1", "mine"), ("t2", None)])
+            assert [store.tokens.holder(token) for token in ("t1", "t2", "t3")] == [Holder("mine"), Holder(None), None]
+            handed_in = store.versions.hand_in("mine", "note\0", "handed-in/x/bot.py")
+            assert store.versions.next() == handed_in == store.versions.handed_in(1)
+            checked = store.versions.move(CHECKER, handed_in, CHECKING, {})
+            assert checked is not None
+            store.versions.move(CHECKER, checked, REFUSED, {"reason": "late"})
+            assert (store.versions.next(), store.versions.hand_ins("mine")[0].report) == (None, {"reason": "late"})
+            store.versions.disqualify("mine", "copied")
+            store.audit.put("disqualify", {"team": "mine"})
+            assert set(store.duels.forfeits()) == {"mine v1", "mine v2"}
+            store.versions.activate("mine", next(one.name for one in store.versions.all() if one.team == "mine"), admits=True)
+            assert (store.duels.forfeits(), store.versions.disqualified(), store.audit.last()[0].action) == ({}, {}, "disqualify")
         with pytest.raises(UsageError, match="There is an arena in"):
             new(tmp_path / "arena", None, None, url)
         with pytest.raises(UsageError, match="holds an arena or a league already"):
@@ -82,7 +85,7 @@ def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path, monkeypatch: p
                 is_over = True
                 restart()
 
-        event.listen(arena.store._engine, "before_cursor_execute", crash)
+        event.listen(arena.store.database._engine, "before_cursor_execute", crash)
 
     # Stopped, it is started again by the first pause of the one who waits for it.
     moments = {3: restart, 7: server.stop, 12: crash_within_a_write}
@@ -93,17 +96,17 @@ def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path, monkeypatch: p
 
     try:
         url = server.new()
-        monkeypatch.setattr("referee.arena.store.sleep", lambda _: server.start())
+        monkeypatch.setattr("referee.tournament.transactions.sleep", lambda _: server.start())
         with closing(new(write_arena(tmp_path / "arena", 2), None, None, url)) as arena:
             add(arena, "one")
-            with arena.store.claim():
+            with arena.store.database.claim(waits=True):
                 ArenaEngine(arena.store, PretendPool(play_match), arena.plan(20), Notes()).run()
                 # Nobody else can have the claim, which ended with the first server.
                 with closing(open_arena(tmp_path / "arena")) as other, pytest.raises(UsageError, match="Another process plays"):
-                    other.store.claim()
+                    other.store.database.claim()
             assert len(arena.results) == 20
-            assert arena.store.counts().done == 40
+            assert arena.store.duels.counts().done == 40
             assert next(count) == 40
-            assert arena.contradicted(arena.state().results) == []
+            assert arena.contradicted(duel_results(arena)) == []
     finally:
         server.close()

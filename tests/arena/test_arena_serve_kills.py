@@ -29,9 +29,8 @@ from leagues import IDLE
 from seasons import FORM, TOKENS, form
 
 from referee.arena.arena import open_arena
-from referee.arena.season_store import BUILDING, CHECKING, SeasonStore
-from referee.arena.state import STRENGTHS
-from referee.arena.store import ACCEPTED, PLAYING
+from referee.arena.store import ArenaStore
+from referee.arena.versions import ACCEPTED, BUILDING, CHECKING
 
 if TYPE_CHECKING:
     import subprocess
@@ -76,8 +75,8 @@ class HandIn(NamedTuple):
 
 def serve(commands: Commands, folder: Path) -> tuple[Running, str]:
     """A server, and its address. First the process that played for the last one has to end."""
-    with SeasonStore.open(folder / "arena") as store:
-        while store.is_claimed():
+    with ArenaStore.open(folder / "arena") as store:
+        while store.database.is_claimed():
             select.select([], [], [], 0.05)
     server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", "--slots", "2", cwd=folder)
     address = server.stdout.readline().strip()
@@ -123,19 +122,19 @@ class SlowUpload:
         return True
 
 
-def phases(store: SeasonStore, since: float) -> set[str]:
+def phases(store: ArenaStore, since: float) -> set[str]:
     """What a server does that was started at a time, as its store tells; or did, when it was killed just now."""
-    found = {getattr(store.next_submission(), "status", "")} & {BUILDING, CHECKING}
-    settled = sum(map(len, store.outcomes(0)))
-    matches = [record for one in store.open_duels(settled) for _, record in one.matches]
-    played = store.fact(PLAYING) or {"time": 0.0, "matches": []}
-    if played["time"] < max(since, time.time() - 2):
+    found = {getattr(store.versions.next(), "state", "")} & {BUILDING, CHECKING}
+    settled = sum(map(len, store.ratings.outcomes(0)))
+    matches = [record for one in store.matches.open_duels(settled) for _, record in one.matches]
+    played = store.playing.read()
+    if played is None or played.time < max(since, time.time() - 2):
         return found
-    fitted = (store.fact(STRENGTHS) or {"duels": 0})["duels"]
-    recorded = max((point.duels for point in store.last_ratings().values()), default=0)
+    fitted = store.ratings.strengths().duels
+    recorded = max((point.duels for point in store.ratings.last().values()), default=0)
     if not recorded == fitted == settled or (matches and None not in matches):
         found.add(FITTING)
-    if played["matches"] and None in matches:
+    if played.matches and None in matches:
         found.add(PLAYED)
     return found
 
@@ -163,8 +162,8 @@ def test_kills_of_the_server_lose_nothing(commands: Commands, referee: Cli, tmp_
     begin(tmp_path / "arena", 2).close()
     file = tmp_path / "arena" / "arena.toml"
     file.write_text(file.read_text().replace("placement", "submissions_per_day = 10000\nplacement"))
-    with SeasonStore.open(tmp_path / "arena") as store:
-        store.put_tokens((token, team) for team, token in TOKENS.items())
+    with ArenaStore.open(tmp_path / "arena") as store:
+        store.tokens.put((token, team) for team, token in TOKENS.items())
     told: list[HandIn] = []
     hit: Counter[str] = Counter()
     before: tuple[dict[str, Any], dict[str, int]] = ({}, {})
@@ -179,10 +178,10 @@ def test_kills_of_the_server_lose_nothing(commands: Commands, referee: Cli, tmp_
         for client in clients:
             client.start()
         upload = SlowUpload(address, f"slow {number}") if phase == UPLOADING else None
-        with SeasonStore.open(tmp_path / "arena") as store:
+        with ArenaStore.open(tmp_path / "arena") as store:
             while upload is None and phase not in phases(store, begun):
                 # Where no more versions come, none is waited for.
-                if phase in (BUILDING, CHECKING) and store.next_submission() is None and not any(client.is_alive() for client in clients):
+                if phase in (BUILDING, CHECKING) and store.versions.next() is None and not any(client.is_alive() for client in clients):
                     break
                 assert server.poll() is None
                 select.select([], [], [], 0.005)
@@ -206,21 +205,21 @@ def test_kills_of_the_server_lose_nothing(commands: Commands, referee: Cli, tmp_
 
     # Whatever a client was told to be queued gets its verdict.
     server, _ = serve(commands, tmp_path)
-    with SeasonStore.open(tmp_path / "arena") as store:
-        while store.waiting():
+    with ArenaStore.open(tmp_path / "arena") as store:
+        while store.versions.waiting():
             assert server.poll() is None
             select.select([], [], [], 0.1)
-        found = [store.submission(one.number) for one in told]
-        numbers = [version.number for version in store.versions() if version.team == TEAMS[0]]
+        found = [store.versions.handed_in(one.number) for one in told]
+        numbers = [version.number for version in store.versions.all() if version.team == TEAMS[0]]
         # Nothing is known of a hand-in that came by half.
-        assert not [one for one in store.submissions(limit=10 * KILLS + 10) if one.note.startswith("slow")]
+        assert not [one for one in store.versions.hand_ins(limit=10 * KILLS + 10) if one.note.startswith("slow")]
     server.send_signal(signal.SIGINT)
     out, err = server.communicate(300)
     assert (server.returncode, out) == (0, ""), err
     versions: dict[tuple[str, str], set[int | None]] = {}
     for one, stored in zip(told, found, strict=True):
         assert stored is not None
-        assert (stored.team, stored.note, stored.status) == (one.team, one.note, ACCEPTED), stored.report
+        assert (stored.team, stored.note, stored.state) == (one.team, one.note, ACCEPTED), stored.report
         versions.setdefault((one.team, one.note), set()).add(stored.version)
     # The same files are one version, however often they came.
     assert all(len(each) == 1 for each in versions.values())
@@ -229,17 +228,17 @@ def test_kills_of_the_server_lose_nothing(commands: Commands, referee: Cli, tmp_
     check_kept(before, after)
     assert len({hash_ for team, _, hash_, _ in after[0].values() if team == TEAMS[0]}) == len(numbers)
 
-    with SeasonStore.open(tmp_path / "arena") as store:
-        while store.is_claimed():
+    with ArenaStore.open(tmp_path / "arena") as store:
+        while store.database.is_claimed():
             select.select([], [], [], 0.05)
     done = referee("arena", "run", "arena", "--duels", "2", "--slots", "2", "-q", timeout=600)
     assert done.returncode == 0, done.stderr
     checked = referee("arena", "verify", "arena", timeout=600)
     assert checked.returncode == 0, checked.stdout
     with contextlib.closing(open_arena(tmp_path / "arena")) as arena:
-        assert arena.store.disagreements() == []
-        assert arena.store.lost(2) == []
-        assert arena.store.counts().planned == 0
-        played = [(one.task.duel, one.task.game_number) for one in arena.store.matches(done=True)]
+        assert arena.store.duels.disagreements() == []
+        assert arena.store.duels.lost(2) == []
+        assert arena.store.duels.counts().planned == 0
+        played = [(one.task.duel, one.task.game_number) for one in arena.store.duels.matches(done=True)]
         assert len(played) == len(set(played))
     print(f"{KILLS} kills, while {dict(hit)}: {len(told)} hand-ins, {len(after[0])} versions, {len(played)} matches")

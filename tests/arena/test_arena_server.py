@@ -26,7 +26,8 @@ from seasons import FORM, form
 from threadpoolctl import threadpool_info
 
 from referee.arena.arena import open_arena
-from referee.arena.season_store import CHECKING, SeasonStore
+from referee.arena.store import ArenaStore
+from referee.arena.versions import CHECKER, CHECKING
 from referee.cli import season, submit
 from referee.errors import UsageError
 from referee.pages import serve
@@ -49,8 +50,8 @@ WRONG = "syntax error(\n"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     begin(tmp_path / "arena", 2).close()
-    with SeasonStore.open(tmp_path / "arena") as store:
-        store.put_tokens([("tada", "Ada"), ("tstaff", None)])
+    with ArenaStore.open(tmp_path / "arena") as store:
+        store.tokens.put([("tada", "Ada"), ("tstaff", None)])
     (tmp_path / "wrong.py").write_text(WRONG)
     (tmp_path / "empty" / "__pycache__").mkdir(parents=True)
     return tmp_path
@@ -97,8 +98,8 @@ def test_a_bot_is_handed_in_checked_and_refused(commands: Commands, referee: Cli
 
 
 def test_a_team_uploads_two_files_at_once(commands: Commands, folder: Path) -> None:
-    with SeasonStore.open(folder / "arena") as store:
-        store.put_tokens([("tada2", "Ada"), ("tada3", "Ada"), ("tbob", "Bob")])
+    with ArenaStore.open(folder / "arena") as store:
+        store.tokens.put([("tada2", "Ada"), ("tada3", "Ada"), ("tbob", "Bob")])
     whole = form(WRONG.encode())
     with served(commands, folder) as (top, _), contextlib.ExitStack() as stack:
         url = urlsplit(top)
@@ -147,50 +148,50 @@ def test_a_team_uploads_two_files_at_once(commands: Commands, folder: Path) -> N
 
 
 def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running(commands: Commands, folder: Path) -> None:
-    with served(commands, folder) as (_, server), SeasonStore.open(folder / "arena") as store:
-        server.until(lambda: store.counts().done)
+    with served(commands, folder) as (_, server), ArenaStore.open(folder / "arena") as store:
+        server.until(lambda: store.duels.counts().done)
         # A version that is active already is made active: that changes nothing, and no more than a batch of 16 matches is planned.
-        active = next(version for version in store.versions() if version.is_active)
-        store.activate(active.team, active.name)
-        count = store.counts().done
-        server.until(lambda: store.counts().done > count + 16)
+        active = next(version for version in store.versions.all() if version.is_active)
+        store.versions.activate(active.team, active.name)
+        count = store.duels.counts().done
+        server.until(lambda: store.duels.counts().done > count + 16)
         # Readers go first: what checks and plays has a lower priority than what answers them.
         low = min(os.getpriority(os.PRIO_PROCESS, server.pid) + GIVES_WAY, 19)
         server.until(lambda: [one.nice() for one in psutil.Process(server.pid).children()] == [low, low])
         server.send_signal(signal.SIGKILL)
         server.wait(60)
         # The process that plays ends with it, and gives back its claim.
-        while store.is_claimed():
+        while store.database.is_claimed():
             select.select([], [], [], 0.02)
-        number = store.put_submission("Ada", "", "missing").number
-        store.set_submission(number, CHECKING, {})
-    with served(commands, folder) as (_, server), SeasonStore.open(folder / "arena") as store:
+        hand_in = store.versions.hand_in("Ada", "", "missing")
+        assert store.versions.move(CHECKER, hand_in, CHECKING, {}) is not None
+    with served(commands, folder) as (_, server), ArenaStore.open(folder / "arena") as store:
         # What was being checked is taken up again.
-        server.until(lambda: (found := store.submission(number)) is not None and found.status != CHECKING)
-        assert (found := store.submission(number)) is not None
-        assert found.status == "refused"
+        server.until(lambda: (found := store.versions.handed_in(hand_in.number)) is not None and found.state != CHECKING)
+        assert (found := store.versions.handed_in(hand_in.number)) is not None
+        assert found.state == "refused"
     with contextlib.closing(open_arena(folder / "arena")) as arena:
-        numbers = [(one.task.duel, one.task.game_number) for one in arena.store.matches(done=True)]
+        numbers = [(one.task.duel, one.task.game_number) for one in arena.store.duels.matches(done=True)]
         assert len(numbers) == len(set(numbers)) > 0
 
 
 @pytest.mark.slow
 def test_a_killed_worker_of_a_cluster_stops_no_season(commands: Commands, folder: Path) -> None:
     workers = cluster(folder / "cluster", 2)
-    with workers as nodes, served(commands, folder, "--cluster", nodes.address) as (_, server), SeasonStore.open(folder / "arena") as store:
+    with workers as nodes, served(commands, folder, "--cluster", nodes.address) as (_, server), ArenaStore.open(folder / "arena") as store:
 
         def wait_for(count: int) -> None:
-            while store.counts().done < count:
+            while store.duels.counts().done < count:
                 assert server.poll() is None
                 select.select([], [], [], 0.1)
 
         wait_for(4)
         nodes.workers[0].kill()
         # More than both workers can have had at the time.
-        wait_for(store.counts().done + 20)
+        wait_for(store.duels.counts().done + 20)
     with contextlib.closing(open_arena(folder / "arena")) as arena:
-        assert arena.store.disagreements() == []
-        done = [one.record for one in arena.store.matches(done=True)]
+        assert arena.store.duels.disagreements() == []
+        done = [one.record for one in arena.store.duels.matches(done=True)]
         assert all(record is not None and (arena.folder / record.replay).is_file() for record in done)
         assert len({record.key for record in done if record is not None}) == len(done) >= 24
 
@@ -212,7 +213,7 @@ def test_an_open_server_needs_a_sandbox(words: list[str], sentence: str, referee
 def test_an_arena_that_can_not_be_written_is_not_played(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.closing(open_arena(folder / "arena")) as arena:
         season.check_playable(arena)
-        with arena.store.claim(), pytest.raises(UsageError, match="is being played already; end that process first"):
+        with arena.store.database.claim(), pytest.raises(UsageError, match="is being played already; end that process first"):
             season.check_playable(arena)
         monkeypatch.setattr(os, "access", lambda *_: False)
         with pytest.raises(UsageError, match=r"The folder .*arena can't be written; an arena needs that"):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from contextlib import closing
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from arenas import accept_all, add, begin
+from arenas import accept_all, add, begin, duel_results
 from leagues import Notes, PretendPool, play, record
 from threadpoolctl import threadpool_info
 
@@ -18,8 +18,10 @@ from referee.arena import schedule
 from referee.arena.api_models import MatchesQuery, SeatAnswer
 from referee.arena.arena import OpenArena, open_arena
 from referee.arena.engine import ArenaEngine
-from referee.arena.state import STRENGTHS, ArenaState
-from referee.arena.store import ACCEPTED, REFUSED, ArenaStore, Version
+from referee.arena.ratings import DuelOutcome, Strengths
+from referee.arena.state import ArenaState
+from referee.arena.store import ArenaStore
+from referee.arena.versions import ACCEPTED, REFUSED, Version
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.tournament import ratings
@@ -31,18 +33,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.tournament.values import MatchTask
-
-
-class DuelOutcome(NamedTuple):
-    """A row of the table of results."""
-
-    duel: int
-    a: int
-    b: int
-    start: int
-    variant: int
-    points: int
-    absent: int
 
 
 def run(arena: OpenArena, most: int, pool: PretendPool | None = None) -> None:
@@ -64,18 +54,18 @@ def test_a_state_that_grew_is_that_which_is_read_anew(seed: int, tmp_path: Path)
         while len(grown) < 200:
             if versions < 2 or lots.random() < 0.2:
                 versions += 1
-                store.put_version(Version("", "mine", 0, str(versions), ACCEPTED), Team("", {}))
+                store.versions.put(Version("", "mine", 0, str(versions), ACCEPTED), Team("", {}))
             else:
                 rows = []
                 for number in range(len(grown), len(grown) + lots.randrange(1, 20)):
                     a, b = lots.sample(range(versions), 2)
                     rows.append(DuelOutcome(number, a, b, lots.randrange(5), 0, lots.choice((-1, 0, 1, 2)), lots.choice((0, 0, 1, 2, 3))))
-                store.put_outcomes(rows)
+                store.ratings.put_outcomes(rows)
             grown.catch_up()
             if lots.random() < 0.5:
-                store.set_fact(STRENGTHS, {"duels": len(grown), "of": grown.strengths().tolist()})
+                store.ratings.put_strengths(Strengths(duels=len(grown), of=tuple(grown.strengths().tolist())))
             assert contents(grown) == contents(ArenaState(store))
-        rows = [DuelOutcome(*row) for some in store.outcomes(0) for row in some]
+        rows = [DuelOutcome(*row) for some in store.ratings.outcomes(0) for row in some]
         for _ in range(20):
             mine, others = (lots.sample(range(versions), lots.randrange(1, versions)) for _ in range(2))
             before, most = lots.randrange(1, 300), lots.randrange(1, 250)
@@ -109,9 +99,9 @@ def test_the_state_has_the_results_of_the_matches(tmp_path: Path, monkeypatch: p
         for text in ("one", "two"):
             add(arena, text)
         run(arena, 40, PretendPool(sometimes_absent))
-        results = arena.state().results
+        results = duel_results(arena)
         assert len(results) == len(arena.results) == 40
-        assert "mine v2" in arena.store.forfeits()
+        assert "mine v2" in arena.store.duels.forfeits()
         expected = [comparison for result in results for comparison in comparisons(result)]
         found = arena.results.comparisons()
         names = found.teams
@@ -147,7 +137,7 @@ def test_the_choice_of_duels_leaves_the_cores_to_the_matches(tmp_path: Path) -> 
 
 def test_a_record_without_any_accepted_version_is_empty(tmp_path: Path) -> None:
     with closing(begin(tmp_path / "arena", 0)) as arena:
-        arena.store.put_version(Version("", "mine", 0, "wrong", REFUSED), None)
+        arena.store.versions.put(Version("", "mine", 0, "wrong", REFUSED), None)
         assert ArenaViews(arena.store).team("mine").against == []
 
 
@@ -169,7 +159,7 @@ def test_verify_and_standings_store_nothing(tmp_path: Path, monkeypatch: pytest.
         assert 0 < len(arena.results) <= 6
         assert sum(place.duels for place in arena.standings()) == 2 * len(arena.results)
         assert arena.schedule.duels() == []
-        assert list(arena.store.outcomes(0)) == []
+        assert list(arena.store.ratings.outcomes(0)) == []
 
 
 def test_views_show_standings_teams_and_pages_of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +189,7 @@ def test_views_show_standings_teams_and_pages_of_matches(tmp_path: Path, monkeyp
         with pytest.raises(UsageError, match="no team nobody"):
             views.team("nobody")
 
-        everything = [stored.task.key for stored in arena.store.matches()][::-1]
+        everything = [stored.task.key for stored in arena.store.duels.matches()][::-1]
         for limit in (1, 7, 200):
             seen, before = [], None
             while True:
@@ -249,8 +239,8 @@ def test_the_last_match_takes_one_reading_and_its_readers_share_it(tmp_path: Pat
         # So many duels are planned, most of them without a match.
         views = ArenaViews(arena.store, stale_seconds=60)
         with monkeypatch.context() as patch:
-            reads = Mock(wraps=arena.store.matches_of)
-            patch.setattr(arena.store, "matches_of", reads)
+            reads = Mock(wraps=arena.store.matches.matches_of)
+            patch.setattr(arena.store.matches, "matches_of", reads)
             found = [views.matches(MatchesQuery(limit=1)).matches for _ in range(3)]
         assert found[0] == found[1] == found[2]
         counts.append((len(found[0]), reads.call_count))
@@ -296,7 +286,7 @@ def test_a_stopped_duel_has_no_result_while_matches_are_played(tmp_path: Path, m
     with closing(begin(tmp_path / "arena", 2)) as arena:
         with pytest.raises(KeyboardInterrupt):
             run(arena, 8, PretendPool(dies, slots=1))
-        arena.store.stop([1], "stopped")
+        arena.store.duels.stop([1], "stopped")
         arena.results.settle(arena.schedule, is_playing=True)
         assert len(arena.results) == 1
         arena.results.settle(arena.schedule)
@@ -313,7 +303,7 @@ def test_a_rating_is_recorded_while_the_next_duels_are_played(tmp_path: Path, mo
 
     with closing(begin(tmp_path / "arena", 2)) as arena:
         run(arena, 24, PretendPool(looks, slots=1))
-        assert {point.duels for point in arena.store.ratings(arena.results.names)} == {8, 16, 24}
+        assert {point.duels for point in arena.store.ratings.of(arena.results.names)} == {8, 16, 24}
     assert all(recorded == duel // 8 * 8 for duel, recorded in seen)
 
 

@@ -12,7 +12,7 @@ from leagues import IDLE
 from seasons import FORM, TOKENS, form, play, season
 
 from referee.arena import intake
-from referee.arena.checking import Checker
+from referee.arena.checker import Checker
 from referee.arena.uploads import plain_name
 from referee.replay.reader import verify
 
@@ -46,8 +46,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Season]:
         match = next(one for one in found.ask("/api/matches?team=Ada").json["matches"])
         found.names["match"] = match["id"]
         found.names["seat"] = next(seat for seat, who in match["seats"].items() if who["team"] == "Ada")
-        found.names["hash"] = next(version.hash for version in found.store.versions() if version.team == "Ada")
-        found.names["file"] = next(one.file for one in found.store.submissions("Ada"))
+        found.names["hash"] = next(version.hash for version in found.store.versions.all() if version.team == "Ada")
+        found.names["file"] = next(one.file for one in found.store.versions.hand_ins("Ada"))
         yield found
 
 
@@ -107,7 +107,7 @@ def test_a_forged_token_is_no_token(token: str, running: Season) -> None:
         assert running.ask("/api/submissions/1", headers=headers).status == status
         assert running.ask("/submissions/1", headers=headers).status == status
     assert running.ask(f"/invite/{quote(token)}").status == 404
-    assert running.store.holder(token) is None
+    assert running.store.tokens.holder(token) is None
 
 
 @pytest.mark.parametrize("token", [None, BOB, ADA, STAFF])
@@ -156,11 +156,11 @@ WRITES: list[tuple[str, bytes, dict[str, str]]] = [
 @pytest.mark.parametrize(("path", "body", "kind"), WRITES)
 def test_another_page_changes_nothing(path: str, body: bytes, kind: dict[str, str], headers: dict[str, str], running: Season) -> None:
     token = STAFF if "staff" in path else ADA
-    before = (running.store.submissions(), running.store.audit(), running.store.fact("frozen"))
+    before = (running.store.versions.hand_ins(), running.store.audit.last(), running.store.season.now.is_frozen)
     answer = running.ask(path, None, body, {"cookie": f"arena={token}", **kind, **headers}, "POST")
     assert answer.status == 403
     assert "set-cookie" not in answer.headers
-    assert (running.store.submissions(), running.store.audit(), running.store.fact("frozen")) == before
+    assert (running.store.versions.hand_ins(), running.store.audit.last(), running.store.season.now.is_frozen) == before
 
 
 @pytest.mark.parametrize("action", ["freeze", "thaw", "disqualify", "requeue", "activate"])
@@ -170,8 +170,8 @@ def test_the_staffs_actions_are_the_staffs(action: str, token: str | None, statu
     assert running.post(f"/api/staff/{action}", body, token).status == status
     headers = {**PLAIN, **({"cookie": f"arena={token}"} if token else {})}
     assert running.ask(f"/staff/{action}", None, b"team=Ada&version=1&id=1", headers, "POST").status == status
-    assert running.store.audit() == []
-    assert not running.store.disqualified()
+    assert running.store.audit.last() == []
+    assert not running.store.versions.disqualified()
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_hostile_body_is_refused_in_one_sentence(path: str, body: bytes, statu
     answer = running.ask(path, STAFF, body, JSON, "POST")
     assert answer.status == status
     assert list(answer.json) == ["error"]
-    assert running.store.audit() == []
+    assert running.store.audit.last() == []
 
 
 NAMES = [
@@ -227,7 +227,7 @@ def test_markup_and_formulas_in_names_and_notes_stay_text(tmp_path: Path) -> Non
     with season(tmp_path) as running, pytest.MonkeyPatch.context() as patch:
         patch.setattr(intake, "check", lambda *_: intake.CheckVerdict("", {}))
         team, note = "=Cy <i>+1</i>", "<script>alert(1)</script> \"' =cmd()"
-        running.store.put_tokens([("tcy", team)])
+        running.store.tokens.put([("tcy", team)])
         assert running.hand_in(IDLE.encode(), "tcy", note=note).status == 202
         assert Checker(running.arena).check_next()
         play(running, 1)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from arenas import begin
 
-from referee.arena.season_store import Holder, SeasonStore
+from referee.arena.store import ArenaStore
+from referee.arena.tokens import Holder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,10 +42,10 @@ def test_each_team_gets_a_link_and_a_token_of_which_only_a_hash_is_stored(arena:
     assert all(link == f"http://127.0.0.1:8300/invite/{token}" and token[0].isalpha() for link, token in found.values())
     store = (arena / "arena.sqlite").read_bytes() + b"".join(file.read_bytes() for file in arena.glob("arena.sqlite-wal"))
     assert not any(token.encode() in store for _, token in found.values())
-    with SeasonStore.open(arena) as opened:
-        assert opened.holder(found["Ada"][1]) == Holder("Ada")
-        assert opened.holder("'=Cy+1") is None
-        assert opened.holder(found["'=Cy+1"][1]) == Holder("=Cy+1")
+    with ArenaStore.open(arena) as opened:
+        assert opened.tokens.holder(found["Ada"][1]) == Holder("Ada")
+        assert opened.tokens.holder("'=Cy+1") is None
+        assert opened.tokens.holder(found["'=Cy+1"][1]) == Holder("=Cy+1")
 
     # A second round adds tokens; revoking ends all of a team, and of no other.
     written = referee("arena", "invite", "arena", "roster.csv", "--out", "new.csv", "--url", "https://arena.example.org/")
@@ -58,22 +59,22 @@ def test_each_team_gets_a_link_and_a_token_of_which_only_a_hash_is_stored(arena:
     )
     revoked = referee("arena", "invite", "arena", "--revoke", "Ada")
     assert revoked.stdout == "Ada: 2 tokens can't be used any more.\n"
-    with SeasonStore.open(arena) as opened:
-        assert [opened.holder(one["Ada"][1]) for one in (found, again)] == [None, None]
-        logged = [(entry.action, dict(entry.details)) for entry in opened.audit()]
+    with ArenaStore.open(arena) as opened:
+        assert [opened.tokens.holder(one["Ada"][1]) for one in (found, again)] == [None, None]
+        logged = [(entry.action, dict(entry.details)) for entry in opened.audit.last()]
         invited = ("invite", {"teams": ["Ada", "Bob", "=Cy+1"], "by": "command line"})
         assert logged == [("revoke", {"team": "Ada", "tokens": 2, "by": "command line"}), invited, invited]
-        assert opened.holder(found["Bob"][1]) == opened.holder(again["Bob"][1]) == Holder("Bob")
+        assert opened.tokens.holder(found["Bob"][1]) == opened.tokens.holder(again["Bob"][1]) == Holder("Bob")
     refused = referee("arena", "invite", "arena", "--revoke", "Ada")
     assert (refused.returncode, refused.stderr) == (2, "referee: The team Ada has no token. Teams with a token: =Cy+1, Bob.\n")
 
 
 def test_the_staff_has_one_token(arena: Path, referee: Cli) -> None:
     tokens = [referee("arena", "invite", "arena", "--staff").stdout.split()[-1] for _ in range(2)]
-    with SeasonStore.open(arena) as opened:
-        assert [opened.holder(token) for token in tokens] == [None, Holder(None)]
-        assert [entry.action for entry in opened.audit()] == ["invite staff", "invite staff"]
-        assert opened.invited() == []
+    with ArenaStore.open(arena) as opened:
+        assert [opened.tokens.holder(token) for token in tokens] == [None, Holder(None)]
+        assert [entry.action for entry in opened.audit.last()] == ["invite staff", "invite staff"]
+        assert opened.tokens.teams() == []
 
 
 @pytest.mark.parametrize(
@@ -93,8 +94,8 @@ def test_a_wrong_roster_is_refused_and_nobody_is_invited(text: str, sentence: st
     assert done.returncode == 2
     assert not (arena.parent / "tokens.csv").exists()
     assert sentence in done.stderr
-    with contextlib.closing(SeasonStore.open(arena)) as opened:
-        assert opened.invited() == []
+    with contextlib.closing(ArenaStore.open(arena)) as opened:
+        assert opened.tokens.teams() == []
 
 
 @pytest.mark.parametrize(

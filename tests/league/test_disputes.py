@@ -183,7 +183,7 @@ def test_versions_of_one_team_are_one_opponent_and_references_are_never_to_blame
     ArenaEngine(arena.store, pool, arena.plan(40), notes).run()
     assert {team for task in pool.played for team in task.blamed} == {"bad v1"}
     assert [text.partition(" is to blame")[0] for text in notes.sentences if "is to blame for" in text] == ["bad"]
-    counts = arena.store.counts()
+    counts = arena.store.duels.counts()
     assert (counts.planned, counts.stopped) == (0, 0)
     assert arena.schedule.owner("mine v1") == arena.schedule.owner("mine v2") == "mine"
     assert arena.schedule.owner("R0 v1") is None

@@ -1,0 +1,92 @@
+"""The process that checks: it takes one hand-in after the other from the queue, and a check that was cut off by a kill is done again."""
+
+from __future__ import annotations
+
+import time
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from referee.arena.bells import listening
+from referee.arena.versions import ACCEPTED, BUILDING, CHECKER, CHECKING, REFUSED
+from referee.errors import UsageError
+from referee.isolation.launcher import tell_builds
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from referee.arena.arena import OpenArena
+    from referee.arena.versions import HandIn, Version
+    from referee.games.game import Json, Seat
+
+#: The progress of a check is stored at most so often, in seconds.
+_PROGRESS_SECONDS = 0.25
+
+
+def check(arena: OpenArena) -> None:
+    """Check forever. RefereeError if this machine can't check now, for example because its disk is full."""
+    with listening(arena.folder, CHECKER) as bell:
+        checker = Checker(arena)
+        while True:
+            if not checker.check_next():
+                bell.wait()
+
+
+class Checker:
+    """Checks hand-ins of an arena."""
+
+    def __init__(self, arena: OpenArena) -> None:
+        self._arena = arena
+        self._versions = arena.store.versions
+        #: The hand-in that is being checked; None once somebody else has moved it.
+        self._current: HandIn | None = None
+        self._stored_at = 0.0
+        self._lines: list[str] = []
+        tell_builds(lambda _: self._move(BUILDING, {"progress": "building the program"}))
+
+    def check_next(self) -> bool:
+        """Check the first hand-in that waits, and store what was found. False if none waits.
+
+        RefereeError if this machine can't check now; the hand-in waits.
+        """
+        hand_in = self._current = self._versions.next()
+        if hand_in is None:
+            return False
+        self._arena.read_versions()
+        self._lines = []
+        self._move(CHECKING, {"progress": "unpacking"})
+        try:
+            self._versions.check_admitted(hand_in.team)
+            accepted = self._accepted(hand_in)
+            if accepted is None:
+                bot = self._arena.folder / hand_in.file
+                examined = self._arena.examine(bot, hand_in.team, hand_in.note, self._progress, hand_in.submitted)
+                with self._arena.store.database.write():
+                    self._decide(self._arena.keep(examined))
+            else:
+                # The same files have the same verdict, and which version is active is not for a second look to change.
+                self._decide(accepted)
+        except UsageError as error:
+            self._move(REFUSED, {"reason": str(error)}, None, is_last=True)
+        return True
+
+    def _accepted(self, hand_in: HandIn) -> Version | None:
+        """Return the version as which a hand-in was accepted before; None if it was not."""
+        identity = (hand_in.team, hand_in.version, ACCEPTED)
+        return next((version for version in self._arena.versions if (version.team, version.number, version.status) == identity), None)
+
+    def _decide(self, version: Version) -> None:
+        self._move(version.status, version.report, version.number or None, is_last=True)
+
+    def _progress(self, seat: Seat, check: str, done: int, total: int) -> None:
+        """Store how far the check is, for those who wait for it."""
+        self._lines.append(f"{seat}: {check}")
+        if time.monotonic() - self._stored_at >= _PROGRESS_SECONDS or not done:
+            self._move(CHECKING, {"progress": f"{done} of {total}  {seat}: {check}", "done": done, "total": total, "lines": self._lines})
+
+    def _move(
+        self, after: str, report: Mapping[str, Json] = MappingProxyType({}), version: int | None = None, *, is_last: bool = False
+    ) -> None:
+        """Move the hand-in on, unless somebody else has: then it is checked anew."""
+        self._stored_at = time.monotonic()
+        if self._current is not None:
+            self._current = self._versions.move(CHECKER, self._current, after, report, version, is_last=is_last)
