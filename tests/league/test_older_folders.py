@@ -44,10 +44,14 @@ def test_every_command_refuses_an_older_league_and_changes_nothing(earlier: Path
         ("league", "export", "earlier/out", "--csv"),
         ("league", "verify", "earlier/out"),
         ("league", "run", "earlier/league.toml", "--out", "earlier/out"),
-        ("compare", "boxer", "straight", "--out", "earlier/out"),
     ):
         done = referee(*words)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", REFUSAL), words
+    done = referee("compare", "boxer", "straight", "--out", "earlier/out")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith(
+        "referee: earlier/out holds a league, so no comparison can be kept there; name another folder with --out.\n"
+    )
     assert contents(earlier) == before
 
 
