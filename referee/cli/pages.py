@@ -86,9 +86,7 @@ class BoundPage(NamedTuple):
         """Return a function that prints the address of a page, and opens it. ``what`` Ctrl-C ends."""
 
         def announce() -> None:
-            from referee.pages.serve import PORT
-
-            tell_port(self.options.port, PORT, self.listener.getsockname()[1])
+            tell_port(self.options.port, self.listener.getsockname()[1])
             put(self.top + page)
             # A phone shows the list better than the projector's page.
             tell_code(self.top if page == "projector" else self.top + page, self.options.host)
@@ -108,9 +106,11 @@ def bind_page(options: PageOptions) -> BoundPage:
     return BoundPage(options, bind(options.host, options.port), new_token())
 
 
-def tell_port(requested: int | None, first: int, port: int) -> None:
+def tell_port(requested: int | None, port: int) -> None:
     """Print a line if the server uses another port than the requested one."""
-    if (number := first if requested is None else requested) not in (0, port):
+    from referee.pages.serve import PORT
+
+    if (number := PORT if requested is None else requested) not in (0, port):
         say(f"Port {number} is in use; the page is on port {port} instead.")
 
 
@@ -126,9 +126,7 @@ def tell_code(address: str, host: str) -> None:
 
 def tell(pages: MatchPages, people: tuple[Seat, ...], show: Show) -> None:
     """Print the addresses, and open the page of each person, or else the spectators' page, in a browser on this machine."""
-    from referee.pages.serve import PORT
-
-    tell_port(show.port, PORT, pages.port)
+    tell_port(show.port, pages.port)
     for seat in people:
         say(f"{the_seat(seat)} plays at  {pages.addresses[seat]}")
         tell_code(pages.addresses[seat], show.host)

@@ -167,7 +167,7 @@ def serve(
 
         def begin() -> None:
             work.enter_context(contextlib.closing(SeasonWork(folder, isolation, place)))
-            tell_port(page.port, pages.PORT, number)
+            tell_port(page.port, number)
             put(f"http://{pages.shown_host(page.host)}:{number}/")
             sys.stdout.flush()
             say("Ctrl-C ends the server.")

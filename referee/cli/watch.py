@@ -26,7 +26,6 @@ from referee.support.words import counted, program
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from referee.pages.folder_index import FolderIndex
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
@@ -214,19 +213,14 @@ def check_folder_argument(folder: Path) -> None:
 def show_folder(folder: Path, page: PageOptions, *, is_projector: bool) -> None:
     """Serve the list of a folder until Ctrl-C; print the address of its first page, or of the projector's."""
     need_web("referee watch")
+    from referee.pages import serve
     from referee.pages.folder_index import FolderIndex
     from referee.pages.folder_listing import check_folder
+    from referee.pages.folder_site import FolderPages
 
     if not is_projector:
         check_folder(folder)
-    name, standings = _league(folder) or (folder.resolve().name, None)
-    _serve(FolderIndex(folder), name, "projector" if is_projector else "", page, standings)
-
-
-def _serve(index: FolderIndex, title: str, place: str, page: PageOptions, standings: Callable[[], dict[str, Any]] | None) -> None:
-    from referee.pages import serve
-    from referee.pages.folder_site import FolderPages
-
+    index, (title, standings) = FolderIndex(folder), _league(folder) or (folder.resolve().name, None)
     bound = bind_page(page)
 
     def site() -> FolderPages:
@@ -234,7 +228,7 @@ def _serve(index: FolderIndex, title: str, place: str, page: PageOptions, standi
         index.begin()
         return FolderPages(index, bound.token, title, standings, bound.top if serve.is_for_others(page.host) else None)
 
-    serve.serve_site(site, bound.listener, bound.names, bound.announcer(place))
+    serve.serve_site(site, bound.listener, bound.names, bound.announcer("projector" if is_projector else ""))
 
 
 def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import select
 import socket
 from time import monotonic
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -15,6 +14,7 @@ from referee.games.evasion.dialects.text import MOST_BYTES
 from referee.players.player import Connection
 from referee.replay.events import Listener
 from referee.support.escape import quoted
+from referee.support.poll import readable
 from referee.wire.lines import LineBuffer
 
 if TYPE_CHECKING:
@@ -201,10 +201,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def wait_for(sources: Iterable[HasFileno], seconds: float) -> None:
     """Wait until a connection has something to read, or for ``seconds``."""
-    readable = select.poll()
-    for source in sources:
-        readable.register(source.fileno(), select.POLLIN)
-    readable.poll(seconds * 1000)
+    readable(source.fileno() for source in sources).poll(seconds * 1000)
 
 
 def shown_address(sock: socket.socket) -> str:

@@ -246,7 +246,7 @@ def two_at_once(bot: CheckedBot) -> Finding:
             response = bot.greeted(interview)
             if response.reason:
                 return bot.complaint(response, interview, "In two matches at the same time", remedy)
-        for turn, state in islice(bot.positions.walk(first.settings, lambda *_: None), 3):
+        for turn, state in islice(bot.positions.walk(first.settings), 3):
             for interview in both:
                 response = interview.ask(turn, state)
                 interview.listen(0.0)

@@ -44,16 +44,16 @@ class Positions(Generic[S]):
 
     def _played(self) -> list[Position]:
         """Return the first, a middle and the last position of a match with plain moves."""
-        states = list(islice(self.walk(self.settings, lambda *_: None), 200))
+        states = list(islice(self.walk(self.settings), 200))
         if not states:
             return []
         named = ((EMPTY, "the first question", 0), (FULL, "in the middle of a match", len(states) // 2), (LAST, "the last question", -1))
         return [Position(kind, about, self.settings, states[place][1], states[place][0]) for kind, about, place in named]
 
-    def walk(self, settings: Settings, moves: Callable[[int, S], object]) -> Iterator[tuple[int, S]]:
+    def walk(self, settings: Settings, moves: Callable[[int, S], object] = lambda *_: None) -> Iterator[tuple[int, S]]:
         """Yield the turns and positions of a match in which the seat is asked, until it is over.
 
-        ``moves`` returns the seat's move for a turn and its position after it was yielded; None: a simple move.
+        ``moves`` returns the seat's move for a turn and its position after it was yielded; None: a simple move, as by default.
         """
         game, state, turn = self.game, self.game.start(settings, SECRET), 0
         idle = 0

@@ -143,7 +143,7 @@ def questions_of_match(bot: CheckedBot) -> int:
     limit = marking.step_limit(bot.subject.settings) if marking is not None else None
     if limit is None:
         return _LONG_MATCH
-    walk = bot.positions.walk(bot.subject.settings, lambda *_: None)
+    walk = bot.positions.walk(bot.subject.settings)
     turns = [turn for turn, _ in islice(walk, 20)]
     every = (turns[-1] - turns[0]) / (len(turns) - 1) if len(turns) > 1 else 1.0
     return max(1, int(limit / max(1.0, every)))

@@ -231,21 +231,15 @@ def _readme(language: Language, top: Path, parts: Sequence[_Part], test: str) ->
     needs = " and ".join(f"`{tool}`" for tool in language.tools)
     needed = f" It needs {needs}." if needs else ""
     builds = " The referee builds the bot itself, as `bot.toml` says." if language.build else ""
-    game = parts[0].chosen.game
-    if len(parts) == 1:
-        (part,) = parts
-        what = f"A bot in {language.title} for the game {game}: a {part.chosen.role} that {part.chosen.starter.idea}.{needed}"
-        files = f'- `{part.file}` is the bot. Start to read at "Your bot"; the other parts seldom need a change.'
-        more = ""
-    else:
-        roles = " and ".join(f"a {part.chosen.role} that {part.chosen.starter.idea}" for part in parts)
-        what = f"A team in {language.title} for the game {game}: {roles}.{needed}"
-        files = "\n".join(
-            f'- `{part.file}` is the {part.chosen.role}. Start to read at "Your bot"; the other parts seldom need a change.'
-            for part in parts
-        )
-        folder = shlex.quote(str(top))
-        more = f'\n- A duel of two teams: `referee duel {folder} OTHER`. A league takes the folder, too: `program = "{top.name}"`.'
+    is_team = len(parts) > 1
+    roles = " and ".join(f"a {part.chosen.role} that {part.chosen.starter.idea}" for part in parts)
+    what = f"A {'team' if is_team else 'bot'} in {language.title} for the game {parts[0].chosen.game}: {roles}.{needed}"
+    files = "\n".join(
+        f'- `{part.file}` is the {part.chosen.role if is_team else "bot"}. Start to read at "Your bot"; the other parts seldom need a change.'
+        for part in parts
+    )
+    duel = f"`referee duel {shlex.quote(str(top))} OTHER`"
+    more = f'\n- A duel of two teams: {duel}. A league takes the folder, too: `program = "{top.name}"`.' if is_team else ""
     plays = ", ".join(f"`referee play {first_match(part.chosen, str(top))}`" for part in parts)
     return f"""# {top.name}
 
