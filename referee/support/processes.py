@@ -1,7 +1,8 @@
-"""Starting one of our own modules as a process of its own."""
+"""Processes of our own: starting one, its priority, and its collections of garbage."""
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -35,6 +36,18 @@ def give_way() -> None:
     """Let programs that somebody waits for go first: lower the priority of this process, and of all that it starts from now on."""
     os.nice(GIVES_WAY)
     _weigh(os.getpid())
+
+
+def set_old_objects_aside() -> None:
+    """Let the collector of garbage look only at objects that are made from now on.
+
+    Python collects old garbage when old objects have become more by a quarter. With all that a process has loaded, thousands of matches or
+    answers would leave garbage first, and the collection would take as long as a match, and longer than most answers.
+    """
+    gc.collect()
+    gc.freeze()
+    # This counts the old objects again: there are none.
+    gc.collect()
 
 
 def _weigh(session: int) -> None:

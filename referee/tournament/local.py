@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import math
 import multiprocessing
 import os
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import SUPERVISOR, UsageError
 from referee.isolation import machine
-from referee.support.processes import start_module
+from referee.support.processes import set_old_objects_aside, start_module
 from referee.tournament.worker import Report, Terms, Void, Worker, end_with
 
 if TYPE_CHECKING:
@@ -203,23 +202,11 @@ def _serve(fd: int, parent: int) -> None:
         terms, teams, folder = pipe.recv()
         with contextlib.closing(Worker(terms, teams, Path(folder))) as worker:
             pipe.send(worker.play(pipe.recv()))
-            _set_old_objects_aside()
+            set_old_objects_aside()
             while True:
                 pipe.send(worker.play(pipe.recv()))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         pass
-
-
-def _set_old_objects_aside() -> None:
-    """Let the collector of garbage look only at objects that are made from now on.
-
-    Python collects old garbage when old objects have become more by a quarter. With all that a worker has loaded, thousands of matches would
-    leave garbage first, and the collection would take as long as a match.
-    """
-    gc.collect()
-    gc.freeze()
-    # This counts the old objects again: there are none.
-    gc.collect()
 
 
 if __name__ == "__main__":

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
 from typing import TYPE_CHECKING
 
 from referee import __version__
-from referee.support.processes import GIVES_WAY, start_module
+from referee.support.processes import GIVES_WAY, set_old_objects_aside, start_module
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+
+def test_collections_of_garbage_pass_over_what_was_there_before() -> None:
+    try:
+        set_old_objects_aside()
+        before = gc.get_freeze_count()
+        assert before > 1_000
+        assert len(gc.get_objects()) < before / 10
+    finally:
+        gc.unfreeze()
 
 
 def test_a_module_of_the_users_never_stands_for_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
