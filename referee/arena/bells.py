@@ -2,7 +2,7 @@
 
 A bell is a named pipe in the arena's folder. To ring it is to write a byte, which never waits: if nobody listens, there is nobody to wake, and
 whoever begins to listen looks at the queue first. A byte stays in the pipe until the listener takes it, so a ring between a look and the wait
-isn't lost. A process that was killed leaves its pipe behind, which the next one takes over.
+isn't lost. The pipe stays when its listener ends, however it ends, and the next one takes it over: to remove it could make that one deaf.
 """
 
 from __future__ import annotations
@@ -72,4 +72,3 @@ def listening(folder: Path, listener: str) -> Iterator[Bell]:
     finally:
         os.close(pipe)
         os.close(holder)
-        path.unlink(missing_ok=True)
