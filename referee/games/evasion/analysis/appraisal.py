@@ -5,7 +5,7 @@ They look at one step only, and nobody knows what the players would have done ne
 
 from __future__ import annotations
 
-import zlib
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.capabilities import Appraised
@@ -18,6 +18,7 @@ from referee.games.evasion.state import HEADINGS, HUNTER, PREY, AddWall, Build, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from referee.games.evasion.board.regions import Region
     from referee.games.evasion.board.walls import Wall, Walls
     from referee.games.evasion.codec.turnwise import Move
     from referee.games.evasion.state import Settings, State
@@ -34,8 +35,8 @@ _PREY_APART, _HUNTER_APART = 6, 20
 _MOST_WALLS = 20
 #: Where nothing changes, walls are taken down for trial in every third step only: that is many trials, and a chance lasts.
 _EVERY = 3
-#: The most regions that are remembered; compressed, each takes a few hundred bytes.
-_MOST_REGIONS = 20_000
+#: The most cells of all boards whose regions are remembered; a cell takes a bit.
+_MOST_CELLS = 200_000_000
 
 
 def measure(seat: str, settings: Settings) -> str:
@@ -56,7 +57,7 @@ def apart(seat: str, settings: Settings) -> int:
 
 def appraiser(seat: str) -> Callable[[State, Mapping[str, Move], State], Appraised | None]:
     """Return the function that appraises the moves of a seat."""
-    return _HuntersMoves().appraise if seat == HUNTER else _appraise_prey
+    return partial(_appraise_hunter, _Regions()) if seat == HUNTER else _appraise_prey
 
 
 class _Left(NamedTuple):
@@ -66,114 +67,76 @@ class _Left(NamedTuple):
     is_shut_out: bool
 
 
-class _Known(NamedTuple):
-    """A region of cells, compressed: rows of ``stride`` bytes, bit x of a row for column x."""
-
-    packed: bytes
-    stride: int
-    area: int
-
-
 class _Try(NamedTuple):
-    """A move that a hunter could make: the ``standing`` walls after it has removed some, the new ``wall``, and its cell after the step."""
+    """A move that a hunter could make: the ``walls`` after the step, the one of them that is new, and the hunter's cell after the step."""
 
     move: HunterMove | AddWall
-    standing: Walls
+    walls: Walls
     wall: Wall | None
     hunter: Cell
 
-    def walls(self) -> Walls:
-        """Return the walls after the step."""
-        return self.standing if self.wall is None else self.standing.adding(self.wall)
 
-    def key(self) -> object:
-        """Return a key for the walls after the step, among those that one move makes of the same walls."""
-        removed = self.move.remove if isinstance(self.move, HunterMove) else ()
-        return removed, self.wall and self.wall[1:]
-
-
-class _HuntersMoves:
-    """Appraises the moves of a hunter. Remembers the regions of walls that come up again: a hunter passes the same row many times."""
+class _Regions:
+    """Remembers the regions of walls that come up again: a hunter passes the same row many times."""
 
     def __init__(self) -> None:
-        self._walls: Walls | None = None
-        self._fewer: dict[tuple[int, ...], Walls] = {}
-        self._regions: dict[object, list[_Known]] = {}
-        self._count = 0
+        self._regions: dict[Walls, list[Region]] = {}
 
-    def appraise(self, before: State, moves: Mapping[str, Move], after: State) -> Appraised | None:
-        """Compare what the hunter's move left to the prey with what the best wall would have left."""
-        if after.ended == "caught":
-            return None
-        if before.walls is not self._walls:
-            self._walls = before.walls
-            self._fewer = dict(_fewer(before.walls))
-            self._forget()
-        standing = before.walls
-        prey, hunter = before.prey[:2], after.hunter[:2]
-        before_it = self._left(prey, before.hunter[:2], ((), None), lambda: standing)
-        is_changed = after.walls is not standing
-        now = self._left(prey, hunter, after.walls, lambda: after.walls) if is_changed else before_it
-        instead, better = now, None
-        takes_down = is_changed or before.step % _EVERY == 0
-        for attempt in self._tries(before, is_shut_out=before_it.is_shut_out, takes_down=takes_down):
-            left = self._left(prey, attempt.hunter, attempt.key(), attempt.walls)
-            if left.cells < instead.cells:
-                instead, better = left, attempt
-        if better is None:
-            return None
-        remark = "the hunter is shut out" if now.is_shut_out else ""
-        return Appraised(better.move, _words(better), now.cells, instead.cells, remark)
-
-    def _tries(self, state: State, *, is_shut_out: bool, takes_down: bool) -> Iterator[_Try]:
-        """Yield the moves that are tried: none, the longest walls, and fewer walls if the hunter is shut out or can't build another."""
-        rules, standing = variants.RULE_SETS[state.settings.rules], state.walls
-        at = rules.bounce(standing, *state.hunter)[:2]
-        yield _Try(HunterMove(), standing, None, at)
-        if rules.is_turnwise:
-            for wall in walls_to_try(state):
-                move = AddWall(_free_id(standing), wall.x1, wall.y1, wall.x2, wall.y2)
-                yield _Try(move, standing, wall, rules.bounce(standing.adding(wall), *state.hunter)[:2])
-            return
-        for wall in walls_to_try(state, halves=False):
-            yield _Try(HunterMove(Build(wall.kind)), standing, wall, at)
-        is_full = len(standing) >= state.settings.max_walls
-        for removed, walls in self._fewer.items() if takes_down and (is_full or is_shut_out) else ():
-            if len(removed) > 1 and not is_shut_out:
-                continue
-            at = rules.bounce(walls, *state.hunter)[:2]
-            yield _Try(HunterMove(None, removed), walls, None, at)
-            for wall in walls_to_try(state._replace(walls=walls), halves=False) if is_full and not state.wall_timer else ():
-                yield _Try(HunterMove(Build(wall.kind), removed), walls, wall, at)
-
-    def _left(self, prey: Cell, hunter: Cell, key: object, walls_of: Callable[[], Walls]) -> _Left:
-        """Return what walls leave to the prey; ``hunter`` is its cell after the step, ``key`` stands for the walls in what is remembered."""
-        assert self._walls is not None
-        for stored in self._regions.get(key, ()):
-            cells = zlib.decompress(stored.packed)
-            if _holds(cells, stored.stride, prey):
-                break
-        else:
-            region = reachable(walls_of(), prey)
-            cells = region.bits.to_bytes(region.stride // 8 * self._walls.height, "little")
-            stored = _Known(zlib.compress(cells, 1), region.stride // 8, len(region))
-            if self._count >= _MOST_REGIONS:
-                self._forget()
-            self._regions.setdefault(key, []).append(stored)
-            self._count += 1
-        if _holds(cells, stored.stride, hunter):
-            return _Left(stored.area, is_shut_out=False)
-        return _Left(self._walls.width * self._walls.height, is_shut_out=True)
-
-    def _forget(self) -> None:
-        self._regions.clear()
-        self._count = 0
+    def left(self, prey: Cell, hunter: Cell, walls: Walls) -> _Left:
+        """Return what walls leave to the prey; ``hunter`` is its cell after the step."""
+        cells = walls.width * walls.height
+        if len(self._regions) * cells > _MOST_CELLS:
+            self._regions.clear()
+        alike = self._regions.setdefault(walls, [])
+        region = next((region for region in alike if prey in region), None)
+        if region is None:
+            region = reachable(walls, prey)
+            alike.append(region)
+        is_shut_out = hunter not in region
+        return _Left(cells if is_shut_out else len(region), is_shut_out)
 
 
-def _holds(cells: bytes, stride: int, cell: Cell) -> bool:
-    """Return whether a cell is in a region of unpacked cells."""
-    x, y = cell
-    return bool(cells[y * stride + (x >> 3)] >> (x & 7) & 1)
+def _appraise_hunter(regions: _Regions, before: State, _moves: Mapping[str, Move], after: State) -> Appraised | None:
+    """Compare what the hunter's move left to the prey with what the best wall would have left."""
+    if after.ended == "caught":
+        return None
+    prey, hunter = before.prey[:2], after.hunter[:2]
+    before_it = regions.left(prey, before.hunter[:2], before.walls)
+    is_changed = after.walls is not before.walls
+    now = regions.left(prey, hunter, after.walls) if is_changed else before_it
+    instead, better = now, None
+    takes_down = is_changed or before.step % _EVERY == 0
+    for attempt in _tries(before, is_shut_out=before_it.is_shut_out, takes_down=takes_down):
+        left = regions.left(prey, attempt.hunter, attempt.walls)
+        if left.cells < instead.cells:
+            instead, better = left, attempt
+    if better is None:
+        return None
+    remark = "the hunter is shut out" if now.is_shut_out else ""
+    return Appraised(better.move, _words(better), now.cells, instead.cells, remark)
+
+
+def _tries(state: State, *, is_shut_out: bool, takes_down: bool) -> Iterator[_Try]:
+    """Yield the moves that are tried: none, the longest walls, and fewer walls if the hunter is shut out or can't build another."""
+    rules, standing = variants.RULE_SETS[state.settings.rules], state.walls
+    at = rules.bounce(standing, *state.hunter)[:2]
+    yield _Try(HunterMove(), standing, None, at)
+    if rules.is_turnwise:
+        for wall in walls_to_try(state):
+            move = AddWall(_free_id(standing), wall.x1, wall.y1, wall.x2, wall.y2)
+            walls = standing.adding(wall)
+            yield _Try(move, walls, wall, rules.bounce(walls, *state.hunter)[:2])
+        return
+    for wall in walls_to_try(state, halves=False):
+        yield _Try(HunterMove(Build(wall.kind)), standing.adding(wall), wall, at)
+    is_full = len(standing) >= state.settings.max_walls
+    for removed, walls in _fewer(standing) if takes_down and (is_full or is_shut_out) else ():
+        if len(removed) > 1 and not is_shut_out:
+            continue
+        at = rules.bounce(walls, *state.hunter)[:2]
+        yield _Try(HunterMove(None, removed), walls, None, at)
+        for wall in walls_to_try(state._replace(walls=walls), halves=False) if is_full and not state.wall_timer else ():
+            yield _Try(HunterMove(Build(wall.kind), removed), walls.adding(wall), wall, at)
 
 
 def _fewer(walls: Walls) -> Iterator[tuple[tuple[int, ...], Walls]]:
