@@ -9,38 +9,23 @@
  * @property {[string, string][]} rest parts that others put there
  */
 
+/** The parts of the address that belong to the page. */
+const NAMES = ["t", "camera", "view", "layers"];
 const STEP = /^\d{1,9}$/;
 const NUMBER = /^-?\d{1,6}(\.\d{1,3})?$/;
 
-/** @param {string} text */
-function decoded(text) {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** A name in a list of names. @param {string} text */
-function encoded(text) {
-  return encodeURIComponent(text).replaceAll("%3A", ":");
-}
-
 /** What an address wants to be shown. @param {string} hash @returns {Wanted} */
 export function readAddress(hash) {
-  /** @type {Wanted} */
-  const wanted = { step: null, camera: null, view: null, layers: null, rest: [] };
-  for (const part of hash.replace(/^#/, "").split("&")) {
-    const at = part.indexOf("=");
-    const [name, value] = at < 0 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];
-    const numbers = value.split(",");
-    if (name === "t" && STEP.test(value)) wanted.step = Number(value);
-    else if (name === "camera") wanted.camera = decoded(value);
-    else if (name === "view" && numbers.length === 3 && numbers.every((text) => NUMBER.test(text))) wanted.view = /** @type {[number, number, number]} */ (numbers.map(Number));
-    else if (name === "layers") wanted.layers = new Set(value.split(",").filter(Boolean).map(decoded));
-    else if (name && !["t", "view"].includes(name)) wanted.rest.push([name, value]);
-  }
-  return wanted;
+  const given = new URLSearchParams(hash.slice(1));
+  const [step, camera, view, layers] = NAMES.map((name) => given.get(name));
+  const numbers = view?.split(",") ?? [];
+  return {
+    step: step !== null && STEP.test(step) ? Number(step) : null,
+    camera,
+    view: numbers.length === 3 && numbers.every((text) => NUMBER.test(text)) ? /** @type {[number, number, number]} */ (numbers.map(Number)) : null,
+    layers: layers === null ? null : new Set(layers.split(",").filter(Boolean)),
+    rest: [...given].filter(([name]) => !NAMES.includes(name)),
+  };
 }
 
 /**
@@ -48,14 +33,15 @@ export function readAddress(hash) {
  * @param {{ step: number | null, camera: string, view: [number, number, number] | null, layers: string[], rest?: [string, string][] }} shown
  */
 export function addressOf({ step, camera, view, layers, rest = [] }) {
-  const parts = [
-    step === null ? "" : `t=${step}`,
-    `camera=${encoded(camera)}`,
-    view === null ? "" : `view=${view.map((part) => String(Number(part.toFixed(2)))).join(",")}`,
-    `layers=${layers.map(encoded).join(",")}`,
-    ...rest.map(([name, value]) => (value ? `${name}=${value}` : name)),
-  ];
-  return `#${parts.filter(Boolean).join("&")}`;
+  const given = new URLSearchParams([
+    ...(step === null ? [] : [["t", String(step)]]),
+    ["camera", camera],
+    ...(view === null ? [] : [["view", view.map((part) => String(Number(part.toFixed(2)))).join(",")]]),
+    ["layers", layers.join(",")],
+    ...rest,
+  ]);
+  // People read it, too.
+  return `#${String(given).replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
 }
 
 /**

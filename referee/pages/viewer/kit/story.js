@@ -20,20 +20,9 @@ export function firstOfEach(events, keyOf) {
   return [...found.values()];
 }
 
-/** The most texts that are remembered. */
-const MOST_KNOWN = 5000;
-/** What texts are without their numbers and plurals: a long match says the same often. @type {Map<string, string>} */
-const known = new Map();
-
 /** A text without its numbers and plurals: texts that differ only in these are alike. @param {string} text */
 export function alike(text) {
-  let found = known.get(text);
-  if (found === undefined) {
-    found = text.replace(/\d+/g, "0").replace(/(\w{3})s\b/g, "$1");
-    if (known.size >= MOST_KNOWN) known.clear();
-    known.set(text, found);
-  }
-  return found;
+  return text.replace(/\d+/g, "0").replace(/(\w{3})s\b/g, "$1");
 }
 
 /** A text as a sentence: with a capital and an end. @param {string} text */
