@@ -49,7 +49,7 @@ def run_match(
     matches, such as "game 2, ".
     """
     # The loop and the sandbox are a fifth of the start of other commands.
-    from referee.isolation.launcher import tell_builds
+    from referee.isolation.launcher import open_launcher, tell_builds
     from referee.match.match import Match
 
     quiet = request.quiet
@@ -65,9 +65,12 @@ def run_match(
     with ExitStack() as stack:
         try:
             followers = [*listeners, *([] if quiet else [Live(title)])]
-            pages = None
+            launcher = pages = None
             if people or show.is_live:
                 assert request.start is not None
+                # What can't be had is refused before a page opens.
+                launcher = open_launcher(request.options.isolation, request.options.limits, [*bots.values()])
+                stack.callback(launcher.close)
                 # The server of pages is in an extra.
                 from referee.pages.match_pages import MatchPages
 
@@ -84,7 +87,10 @@ def run_match(
                 times = dict.fromkeys(pages.connections, clock)
                 if not people and show.bots_pace is not None:
                     followers.append(SteadyPace(show.bots_pace))
-            result = Match(request.spec({seat: players[seat] for seat in names}, replay, times), followers).run()
+            result = Match(request.spec({seat: players[seat] for seat in names}, replay, times), followers, launcher).run()
+            if launcher is not None:
+                # Before the pages are served on, perhaps for hours.
+                launcher.close()
         except BaseException:
             stack.close()
             _tell_beginning(replay)

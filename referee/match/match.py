@@ -66,20 +66,25 @@ class Match(Generic[S, M]):
         game, players, start, replay = spec.game, spec.players, spec.start, spec.replay
         self.spec = spec
         self.listeners = tuple(listeners) if replay is None else (ReplayWriter(replay, listeners), *listeners)
-        self._own_launcher: Launcher | None = None
+        self._bots = {seat: player for seat, player in players.items() if isinstance(player, Bot)}
+        self._owns_launcher = launcher is None
         try:
-            self._launcher = launcher = self._ready(launcher)
-            self.level = level = launcher.level
-            self._time = spec.options.time.settled(is_strict=level.is_strict)
+            if launcher is None:
+                launcher = open_launcher(spec.options.isolation, spec.options.limits, [*self._bots.values()])
+            else:
+                launcher.settle([*self._bots.values()])
+            self._launcher, self.level = launcher, launcher.level
+            self._time = spec.options.time.settled(is_strict=self.level.is_strict)
         except BaseException:
-            self._end_own_launcher()
+            if self._owns_launcher and launcher is not None:
+                launcher.close()
             self._discard()
             raise
         self._options = spec.options.run
         self.seats = game.seats(spec.settings)
         self._labels = {seat: _name(players[seat]) if seat in players else str(start.out[seat].about.get("name")) for seat in self.seats}
         self._names = {seat: escape(label, NAME_LENGTH) for seat, label in self._labels.items()}
-        controls = {seat: spec.times.get(seat, self._time).settled(is_strict=level.is_strict) for seat in self.seats}
+        controls = {seat: spec.times.get(seat, self._time).settled(is_strict=self.level.is_strict) for seat in self.seats}
         self.clocks = {seat: Clock(control, wait=spec.wait) for seat, control in controls.items()}
         self.notes = list(start.notes)
         self.faults = {seat: out.fault for seat, out in start.out.items()}
@@ -87,7 +92,7 @@ class Match(Generic[S, M]):
         files = {seat: log_path(replay, seat) for seat, player in players.items() if replay and not isinstance(player, Connection)}
         for file in files.values():
             file.unlink(missing_ok=True)
-        self._logs = {seat: Log(files.get(seat), level.limits.stderr_bytes) for seat in self.seats}
+        self._logs = {seat: Log(files.get(seat), self.level.limits.stderr_bytes) for seat in self.seats}
         self._hosts = {seat: host for seat, player in players.items() if (host := host_of(player, seat)) is not None}
         self._people = frozenset(seat for seat, player in players.items() if isinstance(player, Connection))
         self._exchange = Exchange(
@@ -108,9 +113,8 @@ class Match(Generic[S, M]):
             self._exchange,
             people=self._people,
             excuses=self._options.on_malformed == "pass",
-            remarks_bytes=level.limits.remarks_bytes,
+            remarks_bytes=self.level.limits.remarks_bytes,
         )
-        self._cores: Cores | None = None
         self._logged = dict.fromkeys(self.seats, 0)
         self._reads = 0
 
@@ -122,12 +126,21 @@ class Match(Generic[S, M]):
     def close(self) -> None:
         """End every process of the match and close every connection; ``run`` calls this, too."""
         self._exchange.close()
-        self._end_own_launcher()
+        if self._owns_launcher:
+            self._launcher.close()
 
     def run(self) -> MatchResult[S]:
         """Play the match from the ``start`` messages to the end. Afterwards all its processes are gone, however it ends."""
         try:
-            return self._run_on_cores()
+            cores = Cores(max(self._options.cores, len(self._bots) * self._needs_cores()) if self._bots else 0)
+            try:
+                return self._run(cores)
+            except BaseException as error:
+                self._stop(error)
+                raise
+            finally:
+                self.close()
+                cores.release()
         except BaseException as error:
             if isinstance(error, MatchVoid):
                 # The next match begins with a proof, and finds out what has changed.
@@ -135,34 +148,16 @@ class Match(Generic[S, M]):
             self._discard()
             raise
 
-    def _run_on_cores(self) -> MatchResult[S]:
-        bots = len(self._bots_by_seat())
-        cores = Cores(max(self._options.cores, bots * self._needs_cores()) if bots else 0)
-        try:
-            if bots and self._needs_cores() and len(cores.claimed) < bots:
-                raise UsageError(
-                    f"Strict isolation without a freezer of control groups needs a core for each of the {bots} bots, since a stopped bot can continue "
-                    "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their "
-                    'turns: --idle run, or run.idle = "run" in a rubric.'
-                )
-            return self._run(cores)
-        except BaseException as error:
-            for listener in self.listeners:
-                listener.stopped()
-            if isinstance(error, OSError) and not error.filename and self._launcher.has_lost_its_supervisor():
-                # If the supervisor was killed, its watchdog may be removing the control groups at this moment.
-                raise self._launcher.supervisor_killed() from None
-            if isinstance(error, StartError) and error.is_doubtful and error.seat is not None:
-                self.close()
-                self._clear_machine((error.seat,))
-            raise
-        finally:
+    def _stop(self, error: BaseException) -> None:
+        """Call the listeners of a match that has failed. Raise MatchVoid if the machine is to blame for the error."""
+        for listener in self.listeners:
+            listener.stopped()
+        if isinstance(error, OSError) and not error.filename and self._launcher.has_lost_its_supervisor():
+            # If the supervisor was killed, its watchdog may be removing the control groups at this moment.
+            raise self._launcher.supervisor_killed() from None
+        if isinstance(error, StartError) and error.is_doubtful and error.seat is not None:
             self.close()
-            cores.release()
-
-    def _is_blamed(self, seat: Seat) -> bool:
-        player = self.spec.players.get(seat)
-        return isinstance(player, Bot) and player.is_blamed
+            self._launcher.clear_machine(self._bots, (error.seat,), self._time.cpu_seconds)
 
     def _discard(self) -> None:
         """Remove a replay to which nothing was written, with the logs: without their replay, the next match would take them for somebody else's."""
@@ -175,26 +170,15 @@ class Match(Generic[S, M]):
             for seat in self.spec.players:
                 log_path(replay, seat).unlink(missing_ok=True)
 
-    def _bots_by_seat(self) -> dict[Seat, Bot]:
-        return {seat: player for seat, player in self.spec.players.items() if isinstance(player, Bot)}
-
-    def _ready(self, launcher: Launcher | None) -> Launcher:
-        """Return the launcher at the level for the bots of this match; without one, that of the match."""
-        bots, options = [*self._bots_by_seat().values()], self.spec.options
-        if launcher is None:
-            self._own_launcher = open_launcher(options.isolation, options.limits, bots)
-            return self._own_launcher
-        launcher.settle(bots)
-        return launcher
-
-    def _end_own_launcher(self) -> None:
-        if self._own_launcher is not None:
-            self._own_launcher.close()
-
     def _run(self, cores: Cores) -> MatchResult[S]:
-        exchange, start, game = self._exchange, self.spec.start, self.spec.game
-        self._cores = cores
-        exchange.open(self._pin if self._needs_cores() else None)
+        start, game, bots = self.spec.start, self.spec.game, len(self._bots)
+        if self._needs_cores() and len(cores.claimed) < bots:
+            raise UsageError(
+                f"Strict isolation without a freezer of control groups needs a core for each of the {bots} bots, since a stopped bot can continue "
+                "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their "
+                'turns: --idle run, or run.idle = "run" in a rubric.'
+            )
+        self._exchange.open((lambda bot, pid: cores.pin(bot, (pid,))) if self._needs_cores() else None)
         self._check_placement(cores)
         head, greeting = self._begin(cores)
         state, steps = self._play(course(game, self.spec.settings, start.state, start.turn, greeting))
@@ -203,18 +187,13 @@ class Match(Generic[S, M]):
         self._asker.dismiss(self._farewells(state, outcome, steps))
         return self._finish(outcome, steps, state, head, is_started=not greeting.faults)
 
-    def _pin(self, index: int, pid: int) -> None:
-        """Keep a bot that is about to start on a core of its own."""
-        assert self._cores is not None
-        self._cores.pin(index, (pid,))
-
     def _finish(self, outcome: Outcome, steps: int, state: S, head: dict[str, Json], *, is_started: bool) -> MatchResult[S]:
         """End all processes, call the listeners, and return the result. MatchVoid if the machine is to blame for the end of a bot."""
-        self._exchange.close(is_sound=self._own_launcher is None)
+        self._exchange.close(is_sound=not self._owns_launcher)
         processes = self._exchange.processes
         doubtful = tuple(seat for seat in self.faults if seat in processes and processes[seat].is_doubtful)
         if doubtful:
-            self._clear_machine(doubtful)
+            self._launcher.clear_machine(self._bots, doubtful, self._time.cpu_seconds)
         logs = self._stderr_logs()
         for seat, log in logs.items():
             if log.path is not None and log.total > log.kept:
@@ -237,10 +216,6 @@ class Match(Generic[S, M]):
         for listener in self.listeners:
             listener.ended(result)
         return result
-
-    def _clear_machine(self, seats: tuple[Seat, ...]) -> None:
-        """Raise MatchVoid if known good bots fail in place of those of the match. Call this when everything of the match is ended."""
-        self._launcher.clear_machine(self._bots_by_seat(), seats, self._time.cpu_seconds)
 
     def _farewells(self, state: Any, outcome: Outcome, steps: int) -> dict[Seat, bytes]:
         """Return the last message for each player that can still receive one."""
@@ -406,7 +381,11 @@ class Match(Generic[S, M]):
         Raise it again if nobody is, or if others would have to play on.
         """
         is_alone = void.reason == SUPERVISOR and len(void.seats) == 1
-        seats = [seat for seat in void.seats if is_alone or (void.reason in (SUPERVISOR, BUSY) and self._is_blamed(seat))]
+        seats = [
+            seat
+            for seat in void.seats
+            if is_alone or (void.reason in (SUPERVISOR, BUSY) and seat in self._bots and self._bots[seat].is_blamed)
+        ]
         if not seats or len({*self.seats} - {*self.faults, *seats}) > 1:
             raise void
         players = self._exchange.players

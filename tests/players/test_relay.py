@@ -169,6 +169,9 @@ def test_two_programs_that_want_one_port(tmp_path: Path, referee: Callable[..., 
     done = referee("play", *words, "--isolation", "none")
     assert done.returncode == 2
     assert "Both programs expect a server on port 23000" in done.stderr
+    # What can't be had is refused before a page opens.
+    live = referee("play", *words, "--isolation", "none", "--live", "--no-browser")
+    assert (live.returncode, live.stderr) == (2, done.stderr)
     if not missing():
         assert referee("play", *words).returncode == 0
 
