@@ -76,7 +76,7 @@ def test_the_help_begins_with_what_three_kinds_of_people_try(referee: Cli) -> No
     assert [line.strip() for line in lines if line.startswith(" You ")] == [
         "You write a bot:",
         "You hold a competition:",
-        "You grade submissions:",
+        "You grade hand-ins:",
     ]
     for line in lines:
         if line.startswith("   referee "):
