@@ -20,52 +20,50 @@ if TYPE_CHECKING:
 _BELIEVED = 86_400.0
 
 
-class CheckCache:
-    """A note that the self-check passed, valid until anything that it depends on changes."""
+def is_known(level: Level, variant: str) -> bool:
+    """True if there is a valid note of this user that the self-check passed, at most a day old."""
+    try:
+        facts = os.stat(_note(level, variant))
+    except OSError:
+        return False
+    return facts.st_uid == os.geteuid() and 0 <= time.time() - facts.st_mtime < _BELIEVED
 
-    def __init__(self, isolation: Level, variant: str) -> None:
-        facts = [
-            Path("/proc/sys/kernel/random/boot_id").read_text(),
-            os.uname().release,
-            *map(_text, SETTINGS),
-            str(os.geteuid()),
-            variant,
-            isolation.name,
-            repr(sorted(isolation.trees.folders.items())),
-            *(_stamp(bubblewrap.tool(name) or "") for name in ("bwrap", "prlimit", "setpriv", "perl")),
-            _stamp(sys.executable),
-            *(_stamp(str(path)) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))),
-            *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),
-        ]
-        #: The path of the note; None: there is no cache folder, so every match runs the self-check.
-        self.path = (
-            Path(folder, f"selfcheck-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}") if (folder := cache.folder()) else None
-        )
 
-    def is_known(self) -> bool:
-        """True if there is a valid note of this user, at most a day old."""
-        try:
-            facts = self.path.stat() if self.path is not None else None
-        except OSError:
-            return False
-        return facts is not None and facts.st_uid == os.geteuid() and 0 <= time.time() - facts.st_mtime < _BELIEVED
+def forget(level: Level, variant: str) -> None:
+    """Delete the note, because a sandbox has failed."""
+    with contextlib.suppress(OSError):
+        os.unlink(_note(level, variant))
 
-    def forget(self) -> None:
-        """Delete the note, because a sandbox has failed."""
-        if self.path is not None:
-            with contextlib.suppress(OSError):
-                self.path.unlink(missing_ok=True)
 
-    def keep(self) -> None:
-        """Write the note."""
-        if self.path is None:
-            return
-        with contextlib.suppress(OSError):
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for old in self.path.parent.glob("selfcheck-*"):
-                if time.time() - old.stat().st_mtime > _BELIEVED:
-                    old.unlink(missing_ok=True)
-            self.path.touch()
+def keep(level: Level, variant: str) -> None:
+    """Write the note, if there is a cache folder; without one, every match runs the self-check."""
+    with contextlib.suppress(OSError):
+        note = Path(_note(level, variant))
+        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for old in note.parent.glob("selfcheck-*"):
+            if time.time() - old.stat().st_mtime > _BELIEVED:
+                old.unlink(missing_ok=True)
+        note.touch()
+
+
+def _note(level: Level, variant: str) -> str:
+    """Return the path of a note, which changes with everything that the self-check depends on. OSError without a cache folder."""
+    facts = [
+        Path("/proc/sys/kernel/random/boot_id").read_text(),
+        os.uname().release,
+        *map(_text, SETTINGS),
+        str(os.geteuid()),
+        variant,
+        level.name,
+        repr(sorted(level.trees.folders.items())),
+        *(_stamp(bubblewrap.tool(name) or "") for name in ("bwrap", "prlimit", "setpriv", "perl")),
+        _stamp(sys.executable),
+        *(_stamp(str(path)) for pattern in _LIBRARIES for path in sorted(Path("/usr").glob(pattern))),
+        *(_stamp(str(path)) for path in sorted(Path(__file__).parent.glob("*.py"))),
+    ]
+    if not (folder := cache.folder()):
+        raise FileNotFoundError("there is no cache folder")
+    return f"{folder}/selfcheck-{hashlib.sha256(repr(facts).encode()).hexdigest()[:32]}"
 
 
 #: Paths of the filter's library in different distributions.

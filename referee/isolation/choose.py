@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
-from referee.isolation import another_user, cgroups, machine, submission
-from referee.isolation.check_cache import CheckCache
+from referee.isolation import another_user, cgroups, check_cache, machine, submission
 from referee.isolation.level import Level
 from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE
 from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, needs, plans, variant_for
@@ -40,7 +39,7 @@ def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Level:
     submission.sweep()
     isolation = Level(ISOLATED_CGROUP if trees.has_caps else ISOLATED, limits, trees, is_strict=requested == "strict")
     variants = variants_of(bots)
-    if requested == "auto" and all(CheckCache(isolation, variant).is_known() for variant in variants):
+    if requested == "auto" and all(check_cache.is_known(isolation, variant) for variant in variants):
         return isolation
     from referee.isolation import probe
 
@@ -75,7 +74,7 @@ def _failures(isolation: Level, variants: set[str]) -> list[SandboxCheck]:
 def forget(isolation: Level) -> None:
     """Delete the stored results of passed tests, after a sandbox has failed."""
     for variant in VARIANTS:
-        CheckCache(isolation, variant).forget()
+        check_cache.forget(isolation, variant)
 
 
 def refusal(failed: Sequence[SandboxCheck]) -> str:

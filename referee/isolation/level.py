@@ -21,6 +21,8 @@ class Level(NamedTuple):
     is_strict: bool = False
     #: True if root may start a bot in a user namespace of its own (variant A).
     has_variant_a: bool = True
+    #: True if the kernel kills the whole bot above its memory cap (version 2 of control groups), not only the largest process.
+    ends_whole: bool = True
 
     @property
     def has_sandbox(self) -> bool:

@@ -18,26 +18,27 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation import bubblewrap, landlock, runtime, selfcheck, submission
+from referee.errors import MatchVoid, StartError
+from referee.isolation import bubblewrap, check_cache, landlock, runtime, selfcheck, submission
 from referee.isolation.bot import Bot
-from referee.isolation.bot_process import Cleaning
-from referee.isolation.check_cache import CheckCache
 from referee.isolation.limits import Limits
+from referee.isolation.log import Log
 from referee.isolation.plan import VARIANT_A, VARIANT_B, VARIANTS, Plan, bot_plan, needs, variant_for
-from referee.isolation.processes import sandbox
-from referee.isolation.supervision import Supervision
+from referee.isolation.plan_launcher import PlanLauncher
+from referee.isolation.sandboxed_process import SandboxedProcess
 from referee.isolation.users import FIRST, LAST
 from referee.support.packages import install_command
+from referee.support.poll import readable
 from referee.support.words import MIB, cut
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from referee.isolation.level import Level
-    from referee.isolation.sandboxed_process import SandboxedProcess
 
 _PROCESSES = 12
 _LIMITS = Limits(memory_bytes=64 * MIB, processes=_PROCESSES, scratch_bytes=2 * MIB)
+_SEAT = "self-check"
 #: How long the self-check may take, in seconds.
 _PATIENCE = 120.0
 
@@ -127,7 +128,7 @@ def prove(isolation: Level, variants: Iterable[str], *, is_deep: bool = False) -
         made = [check._replace(variant=variant) for check in _run(variant_isolation, plans[variant], variant, is_deep=is_deep)]
         checks += made
         if all(check.ok for check in made):
-            CheckCache(isolation, variant).keep()
+            check_cache.keep(isolation, variant)
     return checks
 
 
@@ -147,28 +148,18 @@ def _run(isolation: Level, probe: Plan, variant: str, *, is_deep: bool) -> Itera
         named.bind(f"\0{name}")
         for each in (listener, named):
             each.listen()
-        supervision = Supervision()
-        folder = submission.new_name()
-        process = None
+        folder, launcher = submission.new_name(), PlanLauncher()
         try:
-            if not supervision.wait_until_ready():
-                yield SandboxCheck("sandbox starts", ok=False, seen="the supervisor process did not start", remedy=remedy(""))
-                return
-            supervision.clean(Cleaning(trees=(folder,)))
             os.mkdir(folder, 0o755)
             canary = Path(folder, "canary")
             canary.write_text(secrets.token_hex())
             canary.chmod(0o644)
             outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
             tried = probe._replace(inside=(*probe.inside, *outside))
-            process = sandbox(isolation._replace(limits=_LIMITS), tried, 60, supervision.copies, ends_whole=False)
-            report, said, freezes = _watch(process, supervision)
+            report, said, freezes = _watch(launcher, tried, isolation._replace(limits=_LIMITS, ends_whole=False))
         finally:
-            supervision.end()
-            supervision.close(is_ended=True)
-            if process is not None:
-                process.close()
-            supervision.clean_up()
+            launcher.close()
+            submission.remove(folder)
     if report is None:
         yield SandboxCheck("sandbox starts", ok=False, seen=said.removesuffix(landlock.ADVICE), remedy=remedy(said))
         return
@@ -180,70 +171,36 @@ def _run(isolation: Level, probe: Plan, variant: str, *, is_deep: bool) -> Itera
         yield _check("freezer holds", freezes, "frozen and continued" if freezes else "it doesn't stop", advice)
 
 
-def _watch(sandbox: SandboxedProcess, supervision: Supervision) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
-    """Run the self-check below a supervisor, as in a match. Return its report, or None and the reason; and whether the freezer works."""
-    stdin, (out, out_write), (err, err_write) = os.open(os.devnull, os.O_RDONLY), os.pipe(), os.pipe()
-    standard = (stdin, out_write, err_write)
-    supervision.spawn(0, sandbox.start, standard, sandbox.held_fds)
-    for fd in standard:
-        os.close(fd)
-    sandbox.hand_over()
-    freezes = None
-    said = _Reader(out, err)
+def _watch(launcher: PlanLauncher, plan: Plan, level: Level) -> tuple[dict[str, tuple[bool, str]] | None, str, bool | None]:
+    """Run the self-check as a bot of a match. Return its report, or None and the reason; and whether the freezer works."""
+    log = Log(None, 0)
     try:
-        sandbox.load_filter()
-        while not sandbox.admit():
-            if not said.take(sandbox.news_fd):
-                break
-        if sandbox.is_admitted and sandbox.holds:
-            freezes = can_freeze(sandbox)
-        while said.take():
-            pass
-    except OSError as error:
-        # The sandbox has ended already; its own message explains more.
-        while said.take():
-            pass
-        return None, said.last_words(f"it can't be put into its control group ({error.strerror})"), None
-    finally:
-        sandbox.kill()
-        os.close(out)
-        os.close(err)
+        process = launcher.launch_plans({_SEAT: plan}, level, {_SEAT: log}, 60)[_SEAT]
+        launcher.wait()
+    except (MatchVoid, StartError) as error:
+        return None, _last_words(log, str(error)), None
+    assert isinstance(process, SandboxedProcess)
+    process.close_stdin()
+    freezes = can_freeze(process) if process.holds else None
+    printed, deadline = b"", time.monotonic() + _PATIENCE
+    while process.stdout >= 0 and (left := deadline - time.monotonic()) > 0:
+        for fd, _ in readable([fd for fd in (process.stdout, process.stderr) if fd >= 0]).poll(left * 1000):
+            if fd == process.stdout:
+                printed += process.read_stdout()
+            else:
+                process.log_stderr()
+    while process.log_stderr():
+        pass
     try:
-        report = json.loads(said.out)
+        return json.loads(printed), "", freezes
     except ValueError:
-        return None, said.last_words("the sandbox ended without a word"), None
-    return report, "", freezes
+        return None, _last_words(log, "the sandbox ended without a word"), None
 
 
-class _Reader:
-    """Reads the output of the self-check until it ends or takes too long."""
-
-    def __init__(self, out: int, err: int) -> None:
-        self.out = self.err = b""
-        self._open = {out: "out", err: "err"}
-        self._deadline = time.monotonic() + _PATIENCE
-
-    def last_words(self, otherwise: str) -> str:
-        """The last line on stderr, or something else where there is none."""
-        lines = self.err.decode("utf-8", "replace").strip().splitlines()
-        return cut(lines[-1] if lines else otherwise, 200)
-
-    def take(self, news: int = -1) -> bool:
-        """Wait for more output, or for an event on another descriptor; False at the end."""
-        if not self._open:
-            return False
-        waiting = select.poll()
-        for fd in (*self._open, *([news] if news >= 0 else [])):
-            waiting.register(fd, select.POLLIN)
-        events = waiting.poll(max(0.0, self._deadline - time.monotonic()) * 1000)
-        for fd, _ in events:
-            if fd in self._open:
-                data = os.read(fd, 65_536)
-                name = self._open[fd]
-                setattr(self, name, (getattr(self, name) + data)[-65_536:])
-                if not data:
-                    del self._open[fd]
-        return bool(events) and bool(self._open)
+def _last_words(log: Log, otherwise: str) -> str:
+    """Return the last line on stderr, or something else where there is none."""
+    lines = log.last_lines()
+    return cut(lines[-1].decode("utf-8", "replace") if lines else otherwise, 200)
 
 
 #: How often the freezer is tested before it counts as broken, and how long each test may take, in seconds.

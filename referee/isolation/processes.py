@@ -48,8 +48,8 @@ def make_process(level: Level, plan: Plan, cpu_seconds: int | None, copies: Copi
     return BotProcess(plan.bot, ProgramStart(argv, plan.env, plan.bot.folder), level.limits, level.name)
 
 
-def sandbox(level: Level, plan: Plan, cpu_seconds: int | None, copies: Copies, *, ends_whole: bool = True) -> SandboxedProcess:
-    """Return the process of a bot in a sandbox, as ``make_process`` does. ``ends_whole`` is as for ``cgroups.BotGroups``."""
+def sandbox(level: Level, plan: Plan, cpu_seconds: int | None, copies: Copies) -> SandboxedProcess:
+    """Return the process of a bot in a sandbox, as ``make_process`` does."""
     # Wrapper processes don't count towards the bot's limit.
     limits = level.limits.replace(processes=level.limits.processes + 1) if plan.script else level.limits
     with contextlib.ExitStack() as undo:
@@ -75,7 +75,7 @@ def sandbox(level: Level, plan: Plan, cpu_seconds: int | None, copies: Copies, *
         group = None
         if level.name == ISOLATED_CGROUP:
             # Add one for bwrap's inner half.
-            group = cgroups.BotGroups(trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=ends_whole)
+            group = cgroups.BotGroups(trees, name, limits.memory_bytes, limits.processes + 1, ends_whole=level.ends_whole)
             undo.callback(group.remove)
             undo.callback(group.close)
         own_bin = [os.path.dirname(runtime.OWN_PYTHON if plan.is_own_file else plan.inside[0])] if binds else []

@@ -144,11 +144,7 @@ class Supervision:
         """True if the watchdog lives and the supervisor has nothing to report, not even its end."""
         waiting = select.poll()
         waiting.register(self.reports, select.POLLIN)
-        return self.is_alive() and not waiting.poll(0)
-
-    def is_alive(self) -> bool:
-        """True if the watchdog lives."""
-        return self._process.poll() is None
+        return self._process.poll() is None and not waiting.poll(0)
 
     def go_on(self) -> None:
         """Continue supervisor and watchdog: a bot without a sandbox can stop them, or trace them."""
