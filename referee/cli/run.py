@@ -67,17 +67,10 @@ def run_match(
             followers = [*listeners, *([] if quiet else [Live(title)])]
             launcher = pages = None
             if people or show.is_live:
-                assert request.start is not None
                 # What can't be had is refused before a page opens.
                 launcher = open_launcher(request.options.isolation, request.options.limits, [*bots.values()])
                 stack.callback(launcher.close)
-                # The server of pages is in an extra.
-                from referee.pages.match_pages import MatchPages
-
-                labels = {seat: bots[seat].label if seat in bots else name.strip() for seat, name in names.items()}
-                pages = stack.enter_context(
-                    MatchPages(request.room, request.checked_settings, request.start, replay, labels, people, tuple(bots), show)
-                )
+                pages = stack.enter_context(_pages(request, replay, names, bots, people, show))
                 tell(pages, people, show)
                 followers.insert(0, pages)
                 # A person without --human-clock has no limits.
@@ -100,6 +93,18 @@ def run_match(
         if pages is not None:
             linger(pages, show)
     return result
+
+
+def _pages(
+    request: MatchRequest, replay: Path, names: Mapping[str, str], bots: Mapping[str, Bot], people: Sequence[str], show: Show
+) -> MatchPages:
+    """Return the pages of a match that begins later, opened. ``people`` are the seats of those who play on them."""
+    # The server of pages is in an extra.
+    from referee.pages.match_pages import MatchPages
+
+    assert request.start is not None
+    labels = {seat: bots[seat].label if seat in bots else name.strip() for seat, name in names.items()}
+    return MatchPages(request.room, request.checked_settings, request.start, replay, labels, people, tuple(bots), show)
 
 
 def _tell_beginning(replay: Path) -> None:

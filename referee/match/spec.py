@@ -27,8 +27,9 @@ class MatchSpec(Generic[S, M]):
     """A match: ``players`` play ``game`` with ``settings`` from ``start`` on.
 
     Players that are out at the start have no entry. ``times`` are the time controls of players that have another one than the match. With
-    ``wait`` the clocks bill and show what is left, but the referee waits for an answer as long as that says. ``replay`` is the file of the replay, beside which the players' logs are; None for
-    neither of these. The match owns the file: it removes one to which nothing was written.
+    ``wait`` the clocks bill and show what is left, but the referee waits for an answer as long as that says. ``replay`` is the file of the
+    replay, beside which the players' logs are; None for neither of these. The match owns the file: it removes one to which nothing was
+    written.
     """
 
     game: Game[S, M]
