@@ -17,7 +17,7 @@ from referee.arena.api import ACTIONS, COOKIE, staff, wrong
 from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.boards import BOARD_SECONDS, BoardReplays
 from referee.arena.live import LiveMatches
-from referee.arena.uploads import bounded
+from referee.arena.uploads import FULL, bounded, full
 from referee.league.disputes import disputed
 from referee.pages import page, render
 from referee.pages.replay_sites import ReplaySites
@@ -50,6 +50,8 @@ _QUEUE = 200
 #: The size of the chart of ratings.
 _CHART = (600, 120)
 _WATCHED = "watch"
+#: Where the scope of a request says why there is no viewer.
+_REFUSAL = "referee.refusal"
 #: The script of pages with small boards.
 _WITH_BOARDS = "arena_live"
 
@@ -97,6 +99,7 @@ class ArenaPages:
             Route("/teams/{team:path}/activate", self._activate, methods=["POST"]),
             Route("/staff/{action}", self._act, methods=["POST"]),
             Route("/sign-out", _sign_out, methods=["POST"]),
+            Route(f"/{_WATCHED}/{{path:path}}", _unwatched),
             Route("/{path:path}", _asset),
         ]
 
@@ -107,9 +110,12 @@ class ArenaPages:
         async def routed(scope: Scope, receive: Receive, send: Send) -> None:
             parts = scope.get("path", "").split("/", 3)
             is_watching = scope["type"] == "http" and scope["method"] in ("GET", "HEAD") and len(parts) == 4 and parts[1] == _WATCHED
-            replay = (
-                await run_in_threadpool(self._players_version, parts[2], HTTPConnection(scope).cookies.get(COOKIE)) if is_watching else None
-            )
+            replay = None
+            if is_watching:
+                try:
+                    replay = await run_in_threadpool(self._players_version, parts[2], HTTPConnection(scope).cookies.get(COOKIE))
+                except HTTPException as error:
+                    scope = {**scope, _REFUSAL: error}
             # The logs of players are beside the arena's own replay; the viewer has none.
             site = None if replay is None else self._sites.open(replay.name, replay, self._versions.folder, ())
             if site is None:
@@ -121,13 +127,17 @@ class ArenaPages:
         return routed
 
     def _players_version(self, key: str, token: str | None) -> Path | None:
-        """Return the players' version of a match's replay; None if there is none, or not for this visitor."""
+        """Return the players' version of a match's replay; None if it can't be read. HTTPException for a match or a visitor without one, and for a
+        full disk.
+        """
         holder = None if token is None else self._store.tokens.holder(token)
         try:
             match, replay = self._api.found_match(key)
             self._api.check_replay(match, holder)
             return self._versions.get(match.id, self._arena.folder / replay, self._arena.replays)
-        except (HTTPException, OSError, EOFError, ValueError):
+        except (OSError, EOFError, ValueError) as error:
+            if getattr(error, "errno", 0) in FULL:
+                raise full() from None
             return None
 
     def _page(self, answer: Answer) -> Callable[[Request], Any]:
@@ -347,6 +357,10 @@ async def _sign_out(_: Request) -> Response:
     response = _see("/")
     response.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return response
+
+
+async def _unwatched(request: Request) -> Response:
+    raise request.scope.get(_REFUSAL) or HTTPException(404, "The replay of this match can't be read.")
 
 
 async def _asset(request: Request) -> Response:

@@ -110,6 +110,8 @@ def check_rubric(
     from referee.tournament.commitment import is_commitment
 
     if starts:
+        if (series.slots, series.cluster, isolation) != (None, None, None):
+            raise UsageError("--starts plays nothing, so it takes no --slots, --cluster and --isolation.")
         _put_starts(file, as_json=series.as_json)
         return
     if is_commitment(file):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
-from referee.cli.options import Force, PageOptions, page_option
+from referee.cli.options import Force, PageOptions, page_option, path_argument
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
 from referee.league.folder_standings import of_folder
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
+ReplayFile = Annotated[Path, path_argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
 #: The most frames of a GIF without --every.
 _FRAMES = 240
@@ -48,7 +48,7 @@ def watch(
     *,
     file: Annotated[
         Path,
-        typer.Argument(
+        path_argument(
             metavar="REPLAY|FOLDER",
             help="A replay file or an exported page; or a folder of replays or of a league.",
         ),
@@ -215,11 +215,11 @@ def show_folder(folder: Path, page: PageOptions, *, is_projector: bool) -> None:
     need_web("referee watch")
     from referee.pages import serve
     from referee.pages.folder_index import FolderIndex
-    from referee.pages.folder_listing import check_folder
+    from referee.pages.folder_listing import hint_for
     from referee.pages.folder_site import FolderPages
 
-    if not is_projector:
-        check_folder(folder)
+    if hint := hint_for(folder):
+        say(f"note: {hint}")
     index, (title, standings) = FolderIndex(folder), _league(folder) or (folder.resolve().name, None)
     bound = bind_page(page)
 

@@ -279,7 +279,7 @@ class OpenGrading:
 def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGrading]:
     """Open the grading of a folder for this process alone; with a rubric, begin it if there is none.
 
-    UsageError if there is none, if it has another rubric, or if another process works on it.
+    UsageError if there is none, if it has another rubric, if its copy of the rubric was edited, or if another process works on it.
     """
     private = folder / PRIVATE
     if rubric is not None:
@@ -292,12 +292,23 @@ def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGra
     elif not (private / FILE).is_file():
         raise UsageError(f"{folder} is not the folder of a grading. Begin one: referee grade run SUBMISSIONS --rubric FILE --out DIR")
     with Store.open(private, create=rubric is not None) as store, store.claim():
+        _check_copy(store, private / RUBRIC, folder)
         if rubric is not None:
             _begin(store, rubric, folder)
         grading = OpenGrading(folder, store)
         commitment.write(commitment_of(grading.rubric), folder)
         write_whole(private / RUBRIC, grading.rubric.text.encode())
         yield grading
+
+
+def _check_copy(store: Store, copy: Path, folder: Path) -> None:
+    """Raise UsageError if the copy of the rubric in the private folder isn't the rubric of the grading."""
+    stored = store.fact("grading")
+    if stored is not None and copy.exists() and copy.read_bytes() != stored["text"].encode():
+        raise UsageError(
+            f"{copy} was changed, but {folder} is graded by the rubric with which it was begun. Move the file away: the rubric that is used is "
+            "written again. To grade by the changed one, name it with --rubric and another folder with --out."
+        )
 
 
 def _begin(store: Store, rubric: Rubric, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import os
 import shlex
 import zlib
@@ -13,6 +14,7 @@ from referee.errors import ReplayError, UsageError
 from referee.replay.names import player_name
 from referee.replay.paths import SUFFIX, why_unreadable
 from referee.replay.reader import RecordedMatch, read_head
+from referee.replay.writer import DIGEST_KEY
 from referee.support.escape import escape
 from referee.support.files import open_regular
 from referee.support.words import program
@@ -36,6 +38,11 @@ _MOST_LINE = 1 << 20
 _LAST_LINES = 10
 #: What can be wrong with the data of a file.
 _DAMAGED, _TOO_LONG = "is damaged", "is too long for its result to be listed."
+#: What can be wrong with lines that are whole.
+_LONG_HEAD = f"is not a replay: its first line has more than {_MOST_LINE >> 20} MiB."
+_LONG_LINE = f"has no result: its last line has more than {_MOST_LINE >> 20} MiB."
+_NO_RECORD = "has no result: its last line is not JSON."
+_EDITED = "was edited: its text is not the one that was written, so its result doesn't count."
 #: No score reaches this.
 _MOST_SCORE = 1 << 50
 #: The most characters of a name, and of the sentence of a result.
@@ -133,45 +140,58 @@ def _read(entry: ListedReplay, replay: ReplayFile) -> ListedReplay:
     with open_regular(replay.path, replay.below) as file, gzip.open(file, "rb") as text:
         if entry.size == 0:
             return entry._replace(problem="is empty: its match has not begun, or was stopped at once.")
-        first, end, fault = _ends(text)
+        first, end, digest, fault = _ends(text)
     if not first.endswith(b"\n"):
         if fault:
             return entry._replace(problem="is not a replay: not gzip, or damaged.")
-        return entry._replace(problem="is cut off before its first line ends.")
+        return entry._replace(problem=_LONG_HEAD if len(first) >= _MOST_LINE else "is cut off before its first line ends.")
     named = Path(entry.name)
     head, _ = read_head(named, iter([first]))
     RecordedMatch.of(named, head)
     players = {str(seat)[:_NAME]: player_name(player, seat)[:_NAME] for seat, player in head["players"].items()}
     teams = {str(seat)[:_NAME]: team[:_NAME] for seat, player in head["players"].items() if isinstance(team := player.get("team"), str)}
     entry = entry._replace(game=str(head["game"])[:_NAME], rules=str(head["rules"])[:_NAME], players=players, teams=teams, opens=True)
-    lines = end[: end.rfind(b"\n")].rsplit(b"\n", _LAST_LINES)[-_LAST_LINES:]
-    result = _json(lines[-1])
-    if result.get("type") == "result" and fault != _DAMAGED:
-        return _with_result(entry, result)
     if fault == _TOO_LONG:
         return entry._replace(problem=_TOO_LONG)
-    turns = [turn for line in lines if line.startswith(b'{"turn":') and type(turn := _json(line).get("turn")) is int]
-    steps = turns[-1] + 1 if turns else 0 if len(lines) == 1 else None
+    text_before, _, last = end[: end.rfind(b"\n")].rpartition(b"\n")
+    if len(last) > _MOST_LINE:
+        return entry._replace(problem=_LONG_LINE)
+    record = _json(last)
+    if record is None:
+        return entry._replace(problem=_NO_RECORD)
+    if record.get("type") == "result" and fault != _DAMAGED:
+        entry = _with_result(entry, record)
+        digest.update(end[: len(text_before) + 1] + b"".join(last.rpartition(DIGEST_KEY.encode())[:2]))
+        is_written = record.get("sha256") == digest.hexdigest()
+        return entry if is_written else entry._replace(winner=None, problem=_EDITED)
+    lines = [*text_before.rsplit(b"\n", _LAST_LINES)[-_LAST_LINES:], last]
+    turns = [turn for line in lines if line.startswith(b'{"turn":') and type(turn := (_json(line) or {}).get("turn")) is int]
+    steps = turns[-1] + 1 if turns else 0 if not text_before else None
     after = "" if steps is None else f" after {steps:,} step{'s' * (steps != 1)}"
     return entry._replace(steps=steps, problem=f"{fault or 'breaks off, or its match still runs: it has no result'}{after}.")
 
 
-def _ends(text: gzip.GzipFile) -> tuple[bytes, bytes, str]:
-    """Return the first line of a replay, its last bytes, and what is wrong with the file; "" also for one that is cut."""
+def _ends(text: gzip.GzipFile) -> tuple[bytes, bytes, hashlib._Hash, str]:
+    """Return the first line of a replay, its last bytes, the SHA-256 of all text before these, and what is wrong with the file; "" also for
+    one that is cut.
+    """
     first = end = b""
+    digest = hashlib.sha256()
     try:
         first = end = text.readline(_MOST_LINE)
         size = len(first)
         while part := text.read1(_MOST_LINE):
+            size, end = size + len(part), end + part
             # Only so much is kept: a small file can hold very much.
-            size, end = size + len(part), (end + part)[-2 * _MOST_LINE :]
+            digest.update(end[: -2 * _MOST_LINE])
+            end = end[-2 * _MOST_LINE :]
             if size > MOST_TEXT:
-                return first, end, _TOO_LONG
+                return first, end, digest, _TOO_LONG
     except EOFError:
         pass
     except (gzip.BadGzipFile, zlib.error):
-        return first, end, _DAMAGED
-    return first, end, ""
+        return first, end, digest, _DAMAGED
+    return first, end, digest, ""
 
 
 def _with_result(entry: ListedReplay, result: Mapping[str, Json]) -> ListedReplay:
@@ -190,12 +210,13 @@ def _score(value: object) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _MOST_SCORE else None
 
 
-def _json(line: bytes) -> dict[str, Json]:
+def _json(line: bytes) -> dict[str, Json] | None:
+    """Return the JSON object in a line, None if there is none."""
     try:
         value = strict_json.read(line)
     except strict_json.NotJson:
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def stem(name: str) -> str:
@@ -203,16 +224,17 @@ def stem(name: str) -> str:
     return name.removesuffix(SUFFIX).removesuffix(_ENDING)
 
 
-def check_folder(folder: Path) -> None:
-    """Raise UsageError for a folder that can't be read or has no file that can be a replay."""
+def hint_for(folder: Path) -> str:
+    """Return a sentence for a folder that has no replay yet, "" for any other one. UsageError if it can't be read."""
     name = str(folder)
     try:
         files, notes = scan(folder)
     except OSError as error:
         raise UsageError(f"{name} can't be read: {why_unreadable(error, folder)}") from None
-    if not files:
-        why = f" {notes[0]}" if notes else ""
-        raise UsageError(
-            f"{name} has no replays (files whose names end in .gz).{why} Play a match into it: "
-            f"{program()} play boxer runner --out {shlex.quote(str(folder))}/"
-        )
+    if files:
+        return ""
+    why = f" {notes[0]}" if notes else ""
+    return (
+        f"{name} has no replays yet (files whose names end in .gz); the page lists each one that comes.{why} Play a match into it: "
+        f"{program()} play boxer runner --out {shlex.quote(str(folder))}/"
+    )

@@ -393,8 +393,10 @@ def test_a_full_disk_has_no_room_for_the_copy_of_a_replay(running: Season, monke
     match = running.ask("/api/matches?limit=1").json["matches"][0]["id"]
     with monkeypatch.context() as patch:
         patch.setattr("pathlib.Path.write_bytes", Mock(side_effect=OSError(errno.ENOSPC, "No space left on device")))
-        answer = running.ask(f"/api/matches/{match}/replay")
+        answer, viewer = running.ask(f"/api/matches/{match}/replay"), running.ask(f"/watch/{match}/")
     assert (answer.status, answer.json["error"][:26]) == (507, "The server's disk is full,")
+    assert (viewer.status, "The server&#39;s disk is full," in viewer.body.decode()) == (507, True)
+    assert running.ask(f"/watch/{match}/").status == 200
     # The description tells of it wherever something is written.
     paths = running.ask("/api/openapi.json").json["paths"]
     writes = [path["post"] for path in paths.values() if "post" in path]

@@ -177,21 +177,18 @@ def test_without_a_display_the_address_is_printed(good: Path, tmp_path: Path) ->
 def test_what_is_no_replay(command: tuple[str, ...], make: Callable[[Path], None], said: str, tmp_path: Path, referee: Cli) -> None:
     make(tmp_path / "bad.gz")
     done = referee(*command, "bad.gz")
-    # A folder can be shown as a list.
-    is_folder = command == ("watch",) and (tmp_path / "bad.gz").is_dir()
     assert done.returncode == 2
-    assert ("bad.gz has no replays" if is_folder else said) in done.stderr
+    assert said in done.stderr
     assert done.stderr.count("\n") == 1
     assert "Traceback" not in done.stderr
 
 
-def test_a_folder_without_replays_is_told(tmp_path: Path, referee: Cli) -> None:
+def test_a_folder_is_no_replay_to_export(tmp_path: Path, referee: Cli) -> None:
     (tmp_path / "bad.gz").mkdir()
-    for command, said in ((("watch",), "bad.gz has no replays"), (("export", "--png"), "can't be read")):
-        done = referee(*command, "bad.gz")
-        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert said in done.stderr
-        assert "Traceback" not in done.stderr
+    done = referee("export", "--png", "bad.gz")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "can't be read" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_png_and_gif(good: Path, referee: Cli, tmp_path: Path) -> None:

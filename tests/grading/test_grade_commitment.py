@@ -82,6 +82,8 @@ def test_starts_of_a_rubric_or_a_commitment_are_printed(referee: Referee, tmp_pa
     tests = json.loads(referee("grade", "check-rubric", "rubric.toml", "--starts", "--json").stdout)["tests"]
     assert {(each["seed"], str(each["settings"])) for test in tests for each in test["starts"]} == starts_of_replays(out)
     is_refused(referee("grade", "check-rubric", file), "is a commitment, not a rubric; add --starts")
+    for words in (("--slots", "2"), ("--cluster", "local:2"), ("--isolation", "none")):
+        is_refused(referee("grade", "check-rubric", "rubric.toml", "--starts", *words), "--starts plays nothing, so it takes no --slots")
     is_refused(referee("league", "starts", file), "is the commitment of a grading, not of a league: referee grade check-rubric")
     is_refused(referee("league", "starts", "rubric.toml"), "rubric.toml is no commitment: it has no kind")
     write(tmp_path, RUBRIC.replace(f'seed = "{SEED}"\n', ""))

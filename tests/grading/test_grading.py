@@ -274,6 +274,23 @@ def test_another_rubric_is_refused_and_the_seed_that_was_drawn_is_kept(tmp_path:
         assert opened.rubric.seed == seeds[0]
 
 
+def test_an_edited_copy_of_the_rubric_is_not_written_over(tmp_path: Path) -> None:
+    rubric, copy = written(tmp_path), tmp_path / "out" / "private" / "rubric.toml"
+    with open_grading(tmp_path / "out", rubric):
+        assert copy.read_text() == RUBRIC
+    copy.write_text(f"{RUBRIC}# edited\n")
+    for opened in (None, rubric):
+        with (
+            pytest.raises(UsageError, match=r"private/rubric\.toml was changed, .* Move the file away"),
+            open_grading(tmp_path / "out", opened),
+        ):
+            pass
+    assert copy.read_text().endswith("# edited\n")
+    copy.unlink()
+    with open_grading(tmp_path / "out"):
+        assert copy.read_text() == RUBRIC
+
+
 def stopped(_: OpenGrading) -> None:
     """Plays nothing, as where strict isolation needs more cores than there are."""
     raise LeagueStopped("Let bots run between their turns.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -30,7 +31,7 @@ GOOD = Path(__file__).parents[1] / "data" / "replays" / "maze-dasher-hard.replay
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("empty",), "empty has no replays (files whose names end in .gz). Play a match into it:"),
+        (("",), "Invalid value for 'REPLAY|FOLDER': it is empty; name a file or a folder."),
         (("good.gz", "good.gz"), "unexpected extra argument"),
         (("good.gz", "--projector"), "--projector shows the matches of a folder; name a folder"),
         (("missing", "--projector"), "missing can't be read: No such file or directory."),
@@ -68,6 +69,24 @@ def test_ctrl_c_ends_the_page(words: tuple[str, ...], commands: Commands, tmp_pa
     assert process.returncode == 0, err
     assert "Ctrl-C ends the page." in err
     assert "note: the standings can't be shown" in err
+
+
+@pytest.mark.parametrize("words", [("empty",), ("empty", "--projector")], ids=" ".join)
+def test_an_empty_folder_is_served_and_filled(words: tuple[str, ...], commands: Commands, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    process = commands.start("watch", *words, "--port", "0", "--no-browser", cwd=tmp_path)
+    assert process.stderr.readline().startswith(
+        "note: empty has no replays yet (files whose names end in .gz); the page lists each one that comes. Play a match into it: "
+    )
+    address = process.stdout.readline().strip().removesuffix("projector")
+    shutil.copy(GOOD, tmp_path / "empty" / "good.gz")
+    entries: list[object] = []
+    while not entries:
+        with urllib.request.urlopen(f"{address}list?from=0", timeout=PATIENCE) as answer:
+            entries = json.load(answer)["entries"]
+    assert entries[0][1]["name"] == "good.gz"
+    os.kill(process.pid, signal.SIGINT)
+    process.communicate(PATIENCE)
 
 
 def test_the_standings_of_a_league_are_read(tmp_path: Path) -> None:

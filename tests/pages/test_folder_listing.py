@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from replay_records import records
 
 from referee.pages import folder_listing as listing
 from referee.pages.folder_listing import ListedReplay, read_entry, scan
+from referee.replay.writer import DIGEST_KEY, dumps
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RECORDED = sorted((Path(__file__).parents[1] / "data" / "replays").glob("*.gz"))
 GOOD = RECORDED[0]
@@ -23,12 +29,15 @@ def entry(path: Path) -> ListedReplay:
     return read_entry(next(found for found in scan(path.parent)[0] if found.path == path), path.name)
 
 
-def changed(path: Path, head: dict[str, object] | None = None, result: dict[str, object] | None = None) -> Path:
-    """A good replay with another head or result."""
+def changed(path: Path, head: dict[str, object] | None = None, result: dict[str, object] | None = None, more_steps: int = 0) -> Path:
+    """A good replay with another head or result or more steps, and the digest of that text."""
     lines = records(GOOD)
+    lines[1:1] = [lines[1]] * more_steps
     lines[0].update(head or {})
     lines[-1].update(result or {})
-    path.write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    lines[-1].pop("sha256")
+    text = "".join(f"{dumps(line)}\n" for line in lines)[:-2] + DIGEST_KEY
+    path.write_bytes(gzip.compress(f'{text}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'.encode()))
     return path
 
 
@@ -100,6 +109,35 @@ def test_an_odd_result_is_no_failure(tmp_path: Path, result: dict[str, object]) 
     assert found.steps is None or found.steps >= 0
     assert all(value is None or abs(value) < 1e16 for value in found.scores.values())
     assert len(json.dumps(found.to_json(), allow_nan=False)) < 3000
+
+
+@pytest.mark.parametrize("more_steps", [0, 50_000])
+def test_the_result_of_an_edited_replay_does_not_count(tmp_path: Path, more_steps: int) -> None:
+    path = changed(tmp_path / "edited.gz", more_steps=more_steps)
+    text, whole = gzip.decompress(path.read_bytes()), entry(path)
+    assert (len(text) > 4 << 20, whole.problem) == (more_steps > 0, "")
+    other = next(seat for seat in whole.players if seat != whole.winner)
+    path.write_bytes(gzip.compress(text.replace(f'"winner":"{whole.winner}"'.encode(), f'"winner":"{other}"'.encode())))
+    found = entry(path)
+    assert (found.winner, found.opens) == (None, True)
+    assert found.problem == "was edited: its text is not the one that was written, so its result doesn't count."
+
+
+@pytest.mark.parametrize(
+    ("edit", "problem"),
+    [
+        (lambda text: b" " * (1 << 20) + text, "is not a replay: its first line has more than 1 MiB."),
+        (lambda text: text + b'"' + b"x" * (1 << 20) + b'"\n', "has no result: its last line has more than 1 MiB."),
+        (lambda text: text + b"no record\n", "has no result: its last line is not JSON."),
+        (lambda text: text + b"half a", "breaks off, or its match still runs: it has no result after"),
+    ],
+    ids=["long head", "long line", "not JSON", "no result"],
+)
+def test_a_replay_without_a_result_says_why(tmp_path: Path, edit: Callable[[bytes], bytes], problem: str) -> None:
+    path = tmp_path / "edited.gz"
+    lines = gzip.decompress(GOOD.read_bytes()).splitlines(keepends=True)
+    path.write_bytes(gzip.compress(edit(b"".join(lines[:-1]))))
+    assert entry(path).problem.startswith(problem)
 
 
 def test_a_bomb_and_a_very_long_name_stay_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
