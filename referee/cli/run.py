@@ -57,7 +57,7 @@ def run_match(
     people = tuple(seat for seat, name in names.items() if seat not in visitors and is_human(name))
     bots = {seat: request.bot(name, seat) for seat, name in names.items() if seat not in visitors and seat not in people}
     _check(show, is_for_people=bool(people), time=request.options.settled().time)
-    said = () if request.start is None else request.start.notes
+    start_notes = () if request.start is None else request.start.notes
     request = request.started()
     replay = request.reserve(names.values(), tuple(bots))
     players: dict[str, Player] = {**bots, **visitors}
@@ -73,8 +73,7 @@ def run_match(
                 pages = stack.enter_context(_pages(request, replay, names, bots, people, show))
                 tell(pages, people, show)
                 followers.insert(0, pages)
-                # A person without --human-clock has no limits.
-                clock = request.options.time if show.is_timed else TimeControl(startup=None, move=None, bank=None)
+                clock = request.options.time if show.is_timed else TimeControl(startup=None, move=None, bank=None)  # no limits
                 about = {"program": HUMAN, "clock": clock.to_json()}
                 players |= {seat: connection._replace(about=about) for seat, connection in pages.connections.items()}
                 times = dict.fromkeys(pages.connections, clock)
@@ -86,9 +85,9 @@ def run_match(
                 launcher.close()
         except BaseException:
             stack.close()
-            _tell_beginning(replay)
+            _tell_partial_replay(replay)
             raise
-        tell_notes([note for note in result.notes if note not in said], is_quiet=quiet)
+        tell_notes([note for note in result.notes if note not in start_notes], is_quiet=quiet)
         report(result)
         if pages is not None:
             linger(pages, show)
@@ -107,7 +106,7 @@ def _pages(
     return MatchPages(request.room, request.checked_settings, request.start, replay, labels, people, tuple(bots), show)
 
 
-def _tell_beginning(replay: Path) -> None:
+def _tell_partial_replay(replay: Path) -> None:
     """Name the replay of a match that has failed; remove it if nothing was written to it."""
     if replay.exists() and replay.stat().st_size == 0:
         replay.unlink()

@@ -66,7 +66,7 @@ class Judge:
         #: The moves of the answers that hold nothing but a move, by seat and by ``decode.answer_key`` of the line. Bots often repeat an
         #: answer that differs only in the turn, and decoding is the most expensive part of a quick step. The moves are parsed if the
         #: game's codec parses them in the same way in all positions, else they are JSON.
-        self._known: dict[Seat, dict[bytes, Any]] = {seat: {} for seat in clocks}
+        self._cached_moves: dict[Seat, dict[bytes, Any]] = {seat: {} for seat in clocks}
         self._keeps_parsed: bool = getattr(game.codec, "parse_ignores_state", False)
 
     def ready(self, player: RunningPlayer, reply: Reply, time: TimeControl) -> str | Fault:
@@ -95,7 +95,7 @@ class Judge:
         line, seconds, failure, is_rescued, other = reply
         seat = player.seat
         clock = self._clocks[seat]
-        if line is not None and not is_rescued and (move := self._known[seat].get(answer_key(line, turn))) is not None:
+        if line is not None and not is_rescued and (move := self._cached_moves[seat].get(answer_key(line, turn))) is not None:
             try:
                 if not self._keeps_parsed:
                     move = self._game.codec.parse(state, seat, move)
@@ -118,9 +118,9 @@ class Judge:
             self._warn(seat, remark.warnings)
         if is_rescued:
             remark = remark._replace(is_rescued=True)
-        kept = None if remark is _SILENT else self._kept(seat, remark)
+        recorded = None if remark is _SILENT else self._within_budget(seat, remark)
         clock.spend(seconds, other)
-        return JudgedAnswer(move, seconds, other, kept, fault, b"" if fault is None or line is None else line)
+        return JudgedAnswer(move, seconds, other, recorded, fault, b"" if fault is None or line is None else line)
 
     def _understand(self, seat: Seat, turn: int, state: Any, line: bytes) -> tuple[Any, Remark, Fault | None]:
         """Return the move of an answer, the remark beside it, and its fault."""
@@ -136,7 +136,7 @@ class Judge:
         if answer.say is not None or answer.draw is not None or unknown:
             return move, _remark(answer, unknown), fault
         if fault is None:
-            self._keep(seat, turn, line, move if self._keeps_parsed else answer.move)
+            self._cache_move(seat, turn, line, move if self._keeps_parsed else answer.move)
         return move, _SILENT, fault
 
     def _understand_dialect(self, seat: Seat, turn: int, state: Any, line: bytes) -> tuple[Any, Remark, Fault | None]:
@@ -147,8 +147,8 @@ class Judge:
             return None, _SILENT, refused_line(seat, error, line, turn)
         return heard.move, Remark(warnings=(AnswerWarning.of("dialect", heard.warning),)) if heard.warning else _SILENT, None
 
-    def _kept(self, seat: Seat, remark: Remark) -> Remark | None:
-        """Return what is kept of a remark. Remarks beyond a seat's budget are dropped: otherwise a replay could grow as fast as a bot can write."""
+    def _within_budget(self, seat: Seat, remark: Remark) -> Remark | None:
+        """Return what the replay keeps of a remark. Remarks beyond a seat's budget are dropped: otherwise a replay could grow as fast as a bot can write."""
         spent = self._remarked[seat]
         if spent > self._remarks_bytes:
             return None
@@ -168,7 +168,7 @@ class Judge:
         except (MalformedMove, IllegalMove):
             return None
 
-    def _keep(self, seat: Seat, turn: int, line: bytes, move: Any) -> None:
+    def _cache_move(self, seat: Seat, turn: int, line: bytes, move: Any) -> None:
         """Cache the move of an answer.
 
         The cache key is the line without the turn's number. This is safe because the digits of one number can't change the meaning of the
@@ -176,7 +176,7 @@ class Judge:
         """
         key = answer_key(line, turn)
         if key and len(line) <= _SHORT_ANSWER and b"\\" not in line and line.count(b'"turn"') == 1:
-            moves = self._known[seat]
+            moves = self._cached_moves[seat]
             if len(moves) >= _MOST_REMEMBERED:
                 moves.clear()
             moves[key] = move
