@@ -100,6 +100,18 @@ def test_a_match_that_ends_meanwhile_appears_and_the_others_stay(serve: Serve, v
     assert page.evaluate("globalThis.first.isConnected")
 
 
+def test_a_match_that_still_runs_has_its_result_when_it_ends(serve: Serve, visit: Open, tmp_path: Path) -> None:
+    data, path = BOXER.read_bytes(), tmp_path / BOXER.name
+    path.write_bytes(data[: len(data) // 2])
+    page = visit(serve("watch", tmp_path).addresses[0])
+    rows(page, 1)
+    page.get_by_role("link", name="Watch").click()
+    page.get_by_text("cut short").first.wait_for()
+    path.write_bytes(data)
+    page.get_by_text("verified").first.wait_for()
+    assert page.get_by_text("cut short").count() == 0
+
+
 @pytest.mark.slow
 def test_every_recorded_match_has_a_small_board_in_both_themes(serve: Serve, visit: Open, folder: Path) -> None:
     page = visit(serve("watch", folder).addresses[0])

@@ -1,6 +1,6 @@
 // The page: joins the viewer to the keyboard, the address and files that are opened.
 
-import { showNeighbours } from "../many/neighbours.js";
+import { awaitResult, showNeighbours } from "../many/neighbours.js";
 import { byId, el, facts, part, plain } from "../kit/dom.js";
 import { actOn, isTaken } from "../kit/keys.js";
 import { bytesOf } from "../kit/packed.js";
@@ -266,7 +266,9 @@ async function start() {
   } else if (config.mode === "watch") {
     const found = await fetch("replay").catch(() => null);
     if (found?.ok && found.body) {
-      await own.read(found.body, Number(found.headers.get("content-length")));
+      const size = Number(found.headers.get("content-length"));
+      await own.read(found.body, size);
+      if (config.listed !== undefined && !own.recording.result) void awaitResult(config.listed, size);
       // The referee plays it again when the page is there, not before.
       await own.askCheck();
     } else own.say(found ? `The replay can't be read: the server says ${found.status}.` : "The server doesn't answer: start referee watch again, and open the address that it prints.");

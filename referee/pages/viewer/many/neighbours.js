@@ -3,6 +3,9 @@
 import { byId, el, number, remembered } from "../kit/dom.js";
 import { isTaken } from "../kit/keys.js";
 
+/** How long the page of a match that still runs waits before it asks the list again, in milliseconds. */
+const WAIT_MS = 2000;
+
 /** The order that the list has left in this tab; null if it has left none, or not with this match. @param {number} key */
 function left(key) {
   const found = /** @type {number[] | null} */ (JSON.parse(remembered("list", undefined, "sessionStorage") ?? "null"));
@@ -51,4 +54,20 @@ export async function showNeighbours(key) {
     event.stopPropagation();
     if (to !== undefined) location.href = to;
   }, { capture: true });
+}
+
+/** Open a replay without a result again when its match has ended. @param {number} key its number in the list @param {number} size the bytes of the file that is shown */
+export async function awaitResult(key, size) {
+  for (let next = 0; ;) {
+    const answer = await fetch(`../../list?from=${next}`).catch(() => null);
+    if (!answer?.ok) return;
+    const news = await answer.json();
+    next = news.next;
+    const entry = new Map(news.entries).get(key);
+    if (entry?.opens && !entry.problem && entry.size > size) {
+      location.reload();
+      return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
+  }
 }
