@@ -10,7 +10,7 @@ import signal
 import subprocess
 import urllib.request
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from leagues import open_new
@@ -80,7 +80,7 @@ def test_an_empty_folder_is_served_and_filled(words: tuple[str, ...], commands: 
     )
     address = process.stdout.readline().strip().removesuffix("projector")
     shutil.copy(GOOD, tmp_path / "empty" / "good.gz")
-    entries: list[object] = []
+    entries: list[Any] = []
     while not entries:
         with urllib.request.urlopen(f"{address}list?from=0", timeout=PATIENCE) as answer:
             entries = json.load(answer)["entries"]
