@@ -21,7 +21,8 @@ from harness import Figure, alternate, child, run
 from matches import IDLE_SDK, PARSING, FloorGame, floor, step_of_match
 
 from referee.games.evasion.game import GAME
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls, trace
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Kind, Wall
+from referee.games.evasion.board.walls import Walls, trace
 from referee.games.evasion.forward import Forward, Room
 from referee.match.options import CPU, WALL
 from referee.replay.reader import verify

@@ -14,7 +14,8 @@ from pathlib import Path
 from harness import ROOT, child
 
 from referee import games
-from referee.games.evasion.board.walls import HORIZONTAL, Wall, Walls
+from referee.games.evasion.board.wall import HORIZONTAL, Wall
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.game import Evasion
 from referee.games.evasion.state import Settings, State
 from referee.isolation.launcher import BotLauncher

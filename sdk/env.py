@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.random import Generator
     from numpy.typing import NDArray
 
-    from referee.games.evasion.board.walls import Kind
+    from referee.games.evasion.board.wall import Kind
     from referee.games.evasion.state import Settings
     from referee.games.game import Json
     from sdk.bot import Bot

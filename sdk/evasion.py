@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.games.evasion import variants
 from referee.games.evasion.board import regions
 from referee.games.evasion.board.regions import Region
-from referee.games.evasion.board.walls import (
-    COUNTER_DIAGONAL,
-    DIAGONAL,
-    HORIZONTAL,
-    KINDS,
-    VERTICAL,
-    Blocked,
-    Kind,
-    Wall,
-    Walls,
-    given_wall,
-)
+from referee.games.evasion.board.wall import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Kind, Wall, given_wall
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import (
     COMPASS,

@@ -46,7 +46,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.games.evasion import variants
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, verdict
-from referee.games.evasion.board.walls import KINDS, Wall, Walls, given_wall
+from referee.games.evasion.board.wall import KINDS, Wall, given_wall
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.codec.turnwise import ends
 from referee.games.evasion.game import GAME as EVASION
 from referee.games.evasion.state import COMPASS, HEADINGS, HUNTER, PREY, AddWall, Body, State

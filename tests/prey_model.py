@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.evasion import variants
-from referee.games.evasion.board.walls import Wall, Walls, trace
+from referee.games.evasion.board.wall import Wall
+from referee.games.evasion.board.walls import Walls, trace
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import PREY, Body, PreyMove, State, To
 

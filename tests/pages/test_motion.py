@@ -11,7 +11,8 @@ import pytest
 from displays import laid_out, run
 
 from referee.games.evasion.board.regions import reachable
-from referee.games.evasion.board.walls import DIAGONAL, HORIZONTAL, VERTICAL, Wall, Walls
+from referee.games.evasion.board.wall import DIAGONAL, HORIZONTAL, VERTICAL, Wall
+from referee.games.evasion.board.walls import Walls
 
 if TYPE_CHECKING:
     from pathlib import Path

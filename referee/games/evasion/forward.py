@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from referee.games.evasion import variants
 from referee.games.evasion.board.cells import LEVEL, UPRIGHT, Cells
 from referee.games.evasion.board.regions import is_clear, is_within, reachable
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.rules.turnwise import new_wall, parts_the_players
 from referee.games.evasion.state import AddWall, Body, Build, HunterMove, RemoveWall, State

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, SETTINGS, STUCK, Position, Samples
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import Body, Settings, State
 

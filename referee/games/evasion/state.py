@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from referee.games.evasion.board.walls import Kind, Span, Walls
+    from referee.games.evasion.board.wall import Kind, Span
+    from referee.games.evasion.board.walls import Walls
 
 
 Rules = Literal["classic", "diagonal", "gameserver"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.evasion.board.regions import distance
-from referee.games.evasion.board.walls import KINDS
+from referee.games.evasion.board.wall import KINDS
 from referee.games.evasion.variants import RULE_SETS
 
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.games import values
 from referee.games.evasion.board.bounce import by_kind, by_neighbours, by_turning
 from referee.games.evasion.board.regions import is_captured, is_within
-from referee.games.evasion.board.walls import HORIZONTAL, KINDS, VERTICAL, Walls
+from referee.games.evasion.board.wall import HORIZONTAL, KINDS, VERTICAL
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.options import OPTIONS
 from referee.games.evasion.rules.stepwise import Draft, count_step, hunter_moves, prey_moves, remove_walls, test_capture, wall_builds
 from referee.games.evasion.state import HUNTER, PREY, Settings
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from referee.games.evasion.board.regions import Cell
-    from referee.games.evasion.board.walls import Kind, Wall
+    from referee.games.evasion.board.wall import Kind, Wall
     from referee.games.evasion.codec.turnwise import Move
     from referee.games.evasion.rules.stepwise import Bounce, Stage
     from referee.games.evasion.state import Rules, State

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.evasion.board.regions import free_cells, line, reachable
-from referee.games.evasion.board.walls import KINDS, Wall, Walls, trace
+from referee.games.evasion.board.wall import KINDS, Wall
+from referee.games.evasion.board.walls import Walls, trace
 
 SIZE = 9
 cells = st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1))

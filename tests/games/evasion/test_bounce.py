@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from referee.games.evasion.board.bounce import by_kind, by_neighbours
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall
+from referee.games.evasion.board.walls import Walls
 
 ROW_200 = [Wall(0, HORIZONTAL, 10, 200, 299, 200)]
 TWO_ROWS = [Wall(0, HORIZONTAL, 0, 40, 40, 40), Wall(1, HORIZONTAL, 0, 41, 40, 41)]

@@ -6,7 +6,8 @@ import pytest
 
 from referee.games.evasion.analysis import presentation
 from referee.games.evasion.analysis.verdict import safe_cells
-from referee.games.evasion.board.walls import Kind, Wall, Walls, trace
+from referee.games.evasion.board.wall import Kind, Wall
+from referee.games.evasion.board.walls import Walls, trace
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import Body, State
 

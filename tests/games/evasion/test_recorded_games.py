@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.games import get
-from referee.games.evasion.board.walls import KINDS
+from referee.games.evasion.board.wall import KINDS
 from referee.games.evasion.state import Build, HunterMove, PreyMove
 
 GAME = get("evasion")

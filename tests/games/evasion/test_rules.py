@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from referee.games import get
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Kind, Wall, Walls
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Kind, Wall
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.state import Body, Build, HunterMove, PreyMove, State
 
 GAME = get("evasion")

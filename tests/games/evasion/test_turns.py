@@ -11,7 +11,8 @@ import pytest
 from referee.games import get
 from referee.games.evasion.board.bounce import by_turning
 from referee.games.evasion.board.regions import is_within
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, Walls
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.state import COMPASS, AddWall, Body, Invalid, RemoveWall, State, Step, To
 from referee.games.game import MalformedMove, SettingsError
 

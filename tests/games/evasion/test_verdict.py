@@ -14,7 +14,8 @@ from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent
 from referee.games.evasion.analysis.trajectory import Trajectory
 from referee.games.evasion.analysis.verdict import safe_cells, verdict
 from referee.games.evasion.board.regions import are_joined
-from referee.games.evasion.board.walls import Kind, Wall, Walls, trace
+from referee.games.evasion.board.wall import Kind, Wall
+from referee.games.evasion.board.walls import Walls, trace
 from referee.games.evasion.game import GAME
 from referee.games.evasion.state import Body, State
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from referee.games import get
-from referee.games.evasion.board.walls import KINDS, Wall, trace
+from referee.games.evasion.board.wall import KINDS, Wall
+from referee.games.evasion.board.walls import trace
 from referee.games.evasion.state import Build, HunterMove, PreyMove, State
 from referee.games.game import MalformedMove
 

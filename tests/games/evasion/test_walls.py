@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.games.evasion.board.walls import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Kind, Wall, Walls, trace
+from referee.games.evasion.board.wall import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Kind, Wall
+from referee.games.evasion.board.walls import Walls, trace
 
 SIZE = 12
 

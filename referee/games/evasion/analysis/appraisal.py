@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from referee.games.evasion.board.regions import Region
-    from referee.games.evasion.board.walls import Wall, Walls
+    from referee.games.evasion.board.wall import Wall
+    from referee.games.evasion.board.walls import Walls
     from referee.games.evasion.codec.turnwise import Move
     from referee.games.evasion.state import Settings, State
 

@@ -11,7 +11,8 @@ from referee.games.evasion.analysis.trajectory import Trajectory
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, safe_cells
 from referee.games.evasion.analysis.verdict import verdict as decide
 from referee.games.evasion.board.regions import corners, reachable
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Blocked, Wall, trace
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Blocked, Wall
+from referee.games.evasion.board.walls import trace
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import HUNTER, PREY, AddWall, Build, HunterMove, PreyMove
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from referee.games.evasion.board.regions import Region
-    from referee.games.evasion.board.walls import Kind, Span
+    from referee.games.evasion.board.wall import Kind, Span
     from referee.games.evasion.codec.turnwise import Move
     from referee.games.evasion.state import State
     from referee.games.game import Json

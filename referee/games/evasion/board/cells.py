@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.evasion.board.walls import HORIZONTAL
+from referee.games.evasion.board.wall import HORIZONTAL
 
 if TYPE_CHECKING:
-    from referee.games.evasion.board.walls import Wall, Walls
+    from referee.games.evasion.board.wall import Wall
+    from referee.games.evasion.board.walls import Walls
 
 #: The values of a cell: free, an obstacle that a player bounces off sideways, and one that a player bounces off up or down.
 FREE, UPRIGHT, LEVEL = 0, 1, 2

@@ -10,50 +10,13 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from referee.games.evasion.board.wall import (
-    COLUMN,
-    COUNTER_DIAGONAL,
-    DIAGONAL,
-    FALLING,
-    FAMILY,
-    HORIZONTAL,
-    KINDS,
-    NORMAL,
-    RISING,
-    ROW,
-    SIDE,
-    VERTICAL,
-    Blocked,
-    Kind,
-    Stretch,
-    Wall,
-    given_wall,
-)
+from referee.games.evasion.board.wall import COLUMN, DIAGONAL, FAMILY, HORIZONTAL, NORMAL, ROW, SIDE, VERTICAL, Blocked, Wall
 from referee.games.values import short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from referee.games.evasion.board.wall import Span as Span  # noqa: PLC0414 - mypy takes it for exported
-
-__all__ = [
-    "COLUMN",
-    "COUNTER_DIAGONAL",
-    "DIAGONAL",
-    "FALLING",
-    "HORIZONTAL",
-    "KINDS",
-    "RISING",
-    "ROW",
-    "VERTICAL",
-    "Blocked",
-    "Kind",
-    "Stretch",
-    "Wall",
-    "Walls",
-    "given_wall",
-    "trace",
-]
+    from referee.games.evasion.board.wall import Kind, Span, Stretch
 
 
 def _meeting(family: int, line: int, other: Stretch) -> Span | None:

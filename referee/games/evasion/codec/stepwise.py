@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.evasion.board.walls import KINDS, Walls
+from referee.games.evasion.board.wall import KINDS
+from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.state import HUNTER, SEATS, Build, HunterMove, PreyMove
 from referee.games.game import MalformedMove
 from referee.games.values import shown
@@ -12,7 +13,7 @@ from referee.games.values import shown
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.games.evasion.board.walls import Wall
+    from referee.games.evasion.board.wall import Wall
     from referee.games.evasion.state import State
     from referee.games.game import Json
 

@@ -14,7 +14,7 @@ from referee.games.values import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from referee.games.evasion.board.walls import Wall
+    from referee.games.evasion.board.wall import Wall
     from referee.games.evasion.state import State
     from referee.games.game import Json
 

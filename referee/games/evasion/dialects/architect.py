@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.dialect import Dialect, Heard
-from referee.games.evasion.board.walls import KINDS
+from referee.games.evasion.board.wall import KINDS
 from referee.games.evasion.dialects.text import numbers, words
 from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove, State
 

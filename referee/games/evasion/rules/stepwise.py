@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.evasion.board.regions import is_clear
-from referee.games.evasion.board.walls import Blocked, Wall, trace
+from referee.games.evasion.board.wall import Blocked, Wall
+from referee.games.evasion.board.walls import trace
 from referee.games.evasion.state import HUNTER, PREY, Body, HunterMove, PreyMove, State
 from referee.games.game import Notice
 from referee.games.values import short
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from referee.games.evasion.board.bounce import Motion
-    from referee.games.evasion.board.walls import Span, Walls
+    from referee.games.evasion.board.wall import Span
+    from referee.games.evasion.board.walls import Walls
     from referee.games.evasion.state import Build, Settings
     from referee.games.game import Json
 

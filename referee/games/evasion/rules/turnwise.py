@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from referee.games.evasion.board.bounce import by_turning
 from referee.games.evasion.board.regions import are_joined, is_within
-from referee.games.evasion.board.walls import HORIZONTAL, VERTICAL, Wall, given_wall
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall, given_wall
 from referee.games.evasion.rules.stepwise import tell_bounce
 from referee.games.evasion.state import COMPASS, HUNTER, PREY, AddWall, Invalid, RemoveWall, Step, To
 from referee.games.values import short

@@ -10,7 +10,7 @@ import pytest
 
 from referee.games import get
 from referee.games.dialect import DialectError
-from referee.games.evasion.board.walls import KINDS
+from referee.games.evasion.board.wall import KINDS
 from referee.games.evasion.dialects.architect import ArchitectHost, refusal
 from referee.games.evasion.state import Build, HunterMove, PreyMove, State
 
