@@ -25,7 +25,7 @@ from referee.players.pending import PendingQuestion, late, out_of_time
 from referee.players.player import Connection, Function, Reply, RunningPlayer
 from referee.players.polling import Polling
 from referee.players.scheduling import BotTurn, Turns
-from referee.players.waiting import Waiting
+from referee.players.waiting import AnswerWait
 from referee.replay.faults import Failure
 from referee.wire.lines import LineBuffer
 
@@ -134,7 +134,7 @@ class Exchange:
         self._meters: dict[str, Meter] = {seat: self._bot_meters.get(seat) or Meter(records_wall=is_fair) for seat in self._links}
         self._turns = Turns(self._bot_meters, is_enabled=self._stops_idle)
         self._held = self._turns.held
-        self._waiting = Waiting(
+        self._waiting = AnswerWait(
             self._polling, self._turns, self._bot_meters, self._referee_waits, self._launcher, self._max_lateness, self._on_tick
         )
         # By the fair clock a needless look does harm: nothing tells whether the referee waited afterwards or the bot slept.

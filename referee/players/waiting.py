@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _TICK = 0.25
 
 
-class Waiting:
+class AnswerWait:
     """Waits for the answers to one question or to several.
 
     ``awaited`` are the players that are asked at present, in a long wait, and since when, by the performance counter. ``meters`` are those of
