@@ -28,15 +28,14 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import StaticPool
 
-from referee.errors import RefereeError, UsageError
+from referee.errors import UsageError
 from referee.handins.values import Entry
-from referee.tournament.database import reason, required
+from referee.tournament.database import required
 from referee.tournament.plan import Ended
 from referee.tournament.rows import ModelTable
-from referee.tournament.transactions import Database, quoted, storable
+from referee.tournament.transactions import Database, StoreError, quoted, storable
 from referee.tournament.values import Record, Task
 from referee.version import __version__
 
@@ -114,12 +113,12 @@ class Store:
         store = cls(Database.open(path, url, create=create))
         try:
             store._check(kind, folder, create=create)
-        except RefereeError:
+        except StoreError as error:
+            store.close()
+            raise UsageError(str(error).replace("can't be read", "can't be opened", 1)) from None
+        except UsageError:
             store.close()
             raise
-        except SQLAlchemyError as error:
-            store.close()
-            raise UsageError(f"The store {quoted(store.where)} can't be opened: {reason(error, store.where)}.") from None
         return store
 
     @classmethod
@@ -145,7 +144,13 @@ class Store:
                 for name, value in (("kind", kind), ("version", str(VERSION)), ("referee", __version__)):
                     connection.execute(insert(_about).values(name=name, value=value))
         about = dict(self.database.all(select(_about.c.name, _about.c.value), tuple))
-        if about.get("version") != str(VERSION):
+        version = str(about.get("version"))
+        if version.isdecimal() and int(version) > VERSION:
+            raise UsageError(
+                f"{quoted(folder)} was written by a newer version of the referee ({quoted(about.get('referee'))}), and this is version "
+                f"{__version__}: update the referee."
+            )
+        if version != str(VERSION):
             raise UsageError(
                 f"{quoted(folder)} was written by another version of the referee ({quoted(about.get('referee'))}), and this is version "
                 f"{__version__}: go on with the version that wrote it, or begin anew in another folder."

@@ -133,6 +133,18 @@ def test_other_folders_are_refused_in_one_sentence(tmp_path: Path) -> None:
             Store.open(name, tmp_path)
 
 
+def test_a_newer_store_and_a_file_that_is_none_are_one_sentence(tmp_path: Path) -> None:
+    Store.open("league", tmp_path, create=True).close()
+    with sqlite3.connect(tmp_path / file_name("league")) as connection:
+        connection.execute("update about set value = '99' where name = 'version'")
+    with pytest.raises(UsageError, match=r"by a newer version of the referee .*: update the referee"):
+        Store.open("league", tmp_path)
+    (tmp_path / file_name("arena")).write_bytes(b"not a database at all, but long enough to look like one" * 100)
+    with pytest.raises(UsageError, match="can't be opened") as caught:
+        Store.open("arena", tmp_path)
+    assert "\n" not in str(caught.value)
+
+
 def test_a_damaged_row_is_one_sentence(tmp_path: Path) -> None:
     with Store.open("league", tmp_path, create=True) as store:
         store.put([TASK])
