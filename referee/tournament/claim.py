@@ -74,6 +74,11 @@ class Claim:
                 self.release()
                 self._lock_database(engine, where)
 
+    @property
+    def is_held(self) -> bool:
+        """False once it was released."""
+        return self._fd >= 0 or self._connection is not None
+
     def __enter__(self) -> Self:
         return self
 

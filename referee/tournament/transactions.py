@@ -131,7 +131,7 @@ class Database:
             try:
                 return self._engine.connect()
             except OperationalError:
-                if self._claim is None or self.is_sqlite or time.monotonic() > until:
+                if self._claim is None or not self._claim.is_held or self.is_sqlite or time.monotonic() > until:
                     raise
             sleep(_PAUSE)
 

@@ -159,4 +159,7 @@ def test_a_store_is_claimed_by_one_process(tmp_path: Path) -> None:
     with Store.open("league", tmp_path, create=True) as store, Store.open("league", tmp_path) as other:
         with store.claim(), pytest.raises(UsageError, match="Another process"):
             other.claim()
-        other.claim().release()
+        claim = other.claim()
+        assert claim.is_held
+        claim.release()
+        assert not claim.is_held
