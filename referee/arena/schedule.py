@@ -8,7 +8,7 @@ from itertools import cycle, islice
 from typing import TYPE_CHECKING
 
 from referee.arena.config import ALL
-from referee.arena.ratings import RatingPoint, Strengths
+from referee.arena.ratings import DuelOutcome, RatingPoint, Strengths
 from referee.arena.versions import ACTIVE, PLACING
 from referee.league.league import Schedule
 from referee.support.words import counted
@@ -118,6 +118,15 @@ class ArenaSchedule(Schedule):
             if self.left is not None:
                 self.left = max(0, self.left - open_duels)
             return []
+        return self.chosen()
+
+    def take(self, outcome: DuelOutcome) -> None:
+        """Take and store the result of the next duel; one that was taken already changes nothing."""
+        if outcome.duel >= len(self.state):
+            self.state.take(outcome)
+
+    def chosen(self) -> list[PlannedDuel]:
+        """Return the next batch of duels by all results that were taken, and store what decides it."""
         self._move_on()
         strengths = self.state.strengths()
         self._store.ratings.put_strengths(Strengths(duels=len(self.state), of=tuple(strengths.tolist())))

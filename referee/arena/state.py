@@ -109,6 +109,11 @@ class ArenaState:
         """Take ratings that were recorded."""
         self.rated.update((point.name, point) for point in points)
 
+    def take(self, outcome: DuelOutcome) -> None:
+        """Take and store the result of the next duel."""
+        self._store.ratings.put_outcomes([outcome])
+        self._append(np.array([outcome], dtype=np.int32).T[1:])
+
     def _append(self, rows: NDArray[np.int32]) -> None:
         first = len(self)
         self._rows.extend(rows)
