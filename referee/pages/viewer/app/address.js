@@ -6,7 +6,7 @@
  * @property {string | null} camera
  * @property {[number, number, number] | null} view the zoom and the middle of the board, where a person chose them
  * @property {Set<string> | null} layers null: as the page comes
- * @property {[string, string][]} rest parts that others put there
+ * @property {string[]} rest parts that others put there, as they are
  */
 
 /** The parts of the address that belong to the page. */
@@ -24,13 +24,13 @@ export function readAddress(hash) {
     camera,
     view: numbers.length === 3 && numbers.every((text) => NUMBER.test(text)) ? /** @type {[number, number, number]} */ (numbers.map(Number)) : null,
     layers: layers === null ? null : new Set(layers.split(",").filter(Boolean)),
-    rest: [...given].filter(([name]) => !NAMES.includes(name)),
+    rest: hash.slice(1).split("&").filter((part) => part && !NAMES.includes(part.split("=", 1)[0])),
   };
 }
 
 /**
  * The part of the address that says what is shown.
- * @param {{ step: number | null, camera: string, view: [number, number, number] | null, layers: string[], rest?: [string, string][] }} shown
+ * @param {{ step: number | null, camera: string, view: [number, number, number] | null, layers: string[], rest?: string[] }} shown
  */
 export function addressOf({ step, camera, view, layers, rest = [] }) {
   const given = new URLSearchParams([
@@ -38,10 +38,9 @@ export function addressOf({ step, camera, view, layers, rest = [] }) {
     ["camera", camera],
     ...(view === null ? [] : [["view", view.map((part) => String(Number(part.toFixed(2)))).join(",")]]),
     ["layers", layers.join(",")],
-    ...rest,
   ]);
   // People read it, too.
-  return `#${String(given).replaceAll("%2C", ",").replaceAll("%3A", ":")}`;
+  return `#${[String(given).replaceAll("%2C", ",").replaceAll("%3A", ":"), ...rest].join("&")}`;
 }
 
 /**
