@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from referee.arena.config import ALL
 from referee.arena.ratings import DuelOutcome, RatingPoint, Strengths
 from referee.arena.versions import ACTIVE, PLACING
-from referee.league.league import Schedule
+from referee.league.league_schedule import Schedule
 from referee.support.words import counted
 from referee.tournament.values import PlannedDuel
 

@@ -26,7 +26,8 @@ from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:
     from referee.league.config import League
-    from referee.league.league import OpenLeague, Schedule
+    from referee.league.league import OpenLeague
+    from referee.league.league_schedule import Schedule
     from referee.tournament.local import Pool
 
 league = group("league", "Play many matches between teams: standings, ratings, a report.")
@@ -55,7 +56,8 @@ def run(
     need_league("league")
     place = series.place()
     from referee.league.config import load
-    from referee.league.league import REPLAYS, Schedule, begin, check_new
+    from referee.league.league import REPLAYS, begin, check_new
+    from referee.league.league_schedule import Schedule
     from referee.tournament.commitment import announcement, private_file
 
     config = load(file)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.league.config import League
-    from referee.league.league import Schedule
+    from referee.league.league_schedule import Schedule
     from referee.league.standings import StandingsRow
     from referee.league.store import Store, StoredMatch
     from referee.tournament.values import DuelResult, MatchTask

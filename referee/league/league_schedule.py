@@ -1,0 +1,115 @@
+"""What a league plays: the duels of its fixtures, and the matches of each duel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from example_bots import BOTS
+from referee import games
+from referee.league import config, schedule
+from referee.tournament import keys
+from referee.tournament.results import duel_result
+from referee.tournament.starts import match_seed
+from referee.tournament.values import MatchTask
+from referee.tournament.worker import Terms
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Mapping, Sequence
+
+    from referee.games.game import AnyGame, Json, Seat, Settings
+    from referee.tournament.values import DuelResult, Fixture, PlannedDuel, Record, Team
+
+
+class Schedule:
+    """What a league plays: implements ``engine.MatchPlan``."""
+
+    has_forfeits = True
+    #: True if further duels follow for ever, so that none of them is missing.
+    is_endless = False
+
+    def __init__(self, league: config.League, teams: Sequence[Team]) -> None:
+        self.league = league
+        self.game: AnyGame = games.get(league.game)
+        self.teams = {team.name: team for team in teams}
+        #: How all matches are played.
+        self.terms = Terms(league.game, league.rules, league.options)
+        #: The number of matches of each duel.
+        self.matches_each = 1 if self.game.pairing is None else 2
+        #: The starts of each variant.
+        self.starts = tuple(league.starts_of(variant) for variant in range(len(league.variants)))
+        form = league.format
+        self.plan = schedule.FixturePlan(
+            form.kind,
+            tuple(self.teams),
+            rounds=form.rounds or None if form.kind in (config.SWISS, config.TABLES) else None,
+            table_size=form.table_size if form.kind == config.TABLES else None,
+            duels_each=len(self.starts[0]) * len(league.variants) * league.repeat,
+            secret=league.secret,
+        )
+        self._settings: dict[tuple[int, int], tuple[dict[str, Json], Settings]] = {}
+
+    def fixtures(self, results: Sequence[DuelResult]) -> Sequence[Fixture]:
+        """All fixtures that are known after these results."""
+        return schedule.known_fixtures(self.plan, results)
+
+    def duels(self, results: Sequence[DuelResult]) -> list[PlannedDuel]:
+        """All duels that are known after these results, in schedule order."""
+        return list(schedule.duels(self.fixtures(results), len(self.starts[0]), len(self.league.variants), self.league.repeat))
+
+    def tasks(self, duel: PlannedDuel) -> list[MatchTask]:
+        """The matches of a duel: both roles, or one match of all."""
+        seats = self.game.seats(self.settings(duel))
+        orders = [duel.teams] if self.game.pairing is None else [duel.teams, duel.teams[::-1]]
+        return [self._task(duel, number, dict(zip(seats, order, strict=True))) for number, order in enumerate(orders)]
+
+    def _task(self, duel: PlannedDuel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
+        start = self.starts[duel.variant][duel.start]
+        settings, _ = self._settings_of(duel)
+        seed = match_seed(start, duel.repeat)
+        lineup = {seat: self.teams[name] for seat, name in seats.items()}
+        # Teams that meet again in a later round play another match.
+        repeat = duel.repeat + duel.round * self.league.repeat if self.plan.format in (config.SWISS, config.TABLES) else duel.repeat
+        key = keys.match_key(self.game, self.league.rules, lineup, settings, seed, repeat)
+        return MatchTask(key, duel.number, number, seats, settings, seed)
+
+    def settings(self, duel: PlannedDuel) -> Settings:
+        """The checked settings of a duel."""
+        return self._settings_of(duel)[1]
+
+    def _settings_of(self, duel: PlannedDuel) -> tuple[dict[str, Json], Settings]:
+        """The settings of a duel's matches, as JSON and checked; the same for all duels on its start."""
+        place = (duel.variant, duel.start)
+        if place not in self._settings:
+            settings = self.league.match_settings(duel.variant, self.starts[duel.variant][duel.start])
+            self._settings[place] = settings, self.game.codec.settings(self.league.rules, settings)
+        return self._settings[place]
+
+    def result(
+        self,
+        duel: PlannedDuel,
+        matches: Sequence[tuple[MatchTask, Record | None]],
+        forfeits: Container[str],
+        *,
+        is_stopped: bool,
+    ) -> DuelResult | None:
+        """The result of a duel; None while one of its matches is missing."""
+        if self.plan.format in schedule.ROUND_BY_ROUND:
+            # The pairs of later rounds depend on a duel that was played to its end.
+            is_whole = bool(matches) and all(record is not None for _, record in matches)
+            forfeits = () if is_whole else forfeits
+        return duel_result(self.game, self.settings(duel), duel, matches, forfeits, is_stopped=is_stopped)
+
+    def owner(self, team: str) -> str | None:
+        """The team itself; None for one of example bots."""
+        return None if {bot.name for bot in BOTS}.issuperset(self.teams[team].players.values()) else team
+
+    def stage(self, duel: PlannedDuel) -> int:
+        """0: bots are shown nothing that is hidden from their authors."""
+        return 0
+
+    def order(self, duel: PlannedDuel) -> tuple[int, ...]:
+        """Return the order of duels: start by start, and round by round on each, so that all teams have played about as many duels at any moment.
+
+        In a Swiss league and in an elimination, a round ends before the next one is known, so a round has all its starts.
+        """
+        return (duel.number,) if self.plan.format in schedule.ROUND_BY_ROUND else (duel.repeat, duel.start, duel.number)

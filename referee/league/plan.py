@@ -1,0 +1,327 @@
+"""What a league plays, as a plan of the core: duel after duel of the schedule, forfeits, repetitions, voids and who is to blame for them.
+
+Theory of operation. All that is learnt from a record is learnt when its duel's turn comes, as if one match were played after the other. So the
+same league has the same duels and the same results with any number of workers, after kills, and in a reader that plays nothing.
+
+A team forfeits once its program can't be started, or once two of its matches failed before the first step and none began. A match that was
+void too often stops its teams' later duels, until somebody is found to be to blame (``disputes``): then their duels are asked for again, as
+matches in which that team is blamed. Repetitions of a fixture wait for the first one on the first start, which shows whether the teams always
+play the same game.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import DISPUTED, SUPERVISOR
+from referee.isolation.machine import SHORTAGES
+from referee.league.disputes import Dispute, blamed
+from referee.league.repeats import Repeats
+from referee.league.schedule import ROUND_BY_ROUND
+from referee.tournament.keys import new_task, terms_hash
+from referee.tournament.plan import MOST_VOIDS, NOT_WANTED
+from referee.tournament.results import duel_result, stopped
+from referee.tournament.starts import match_seed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from referee.league.league_schedule import Schedule
+    from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
+
+#: The most open duels.
+_AHEAD = 1_000
+#: A team can't start if this number of its matches failed before the first step and none began.
+_FAILED_STARTS = 2
+#: How the note of a duel begins whose matches were void so that nobody could see who is to blame.
+_UNDECIDED = "Nobody can see who is to blame:"
+
+
+class AskedDuel(NamedTuple):
+    """A duel that waits for the records of its matches."""
+
+    duel: PlannedDuel
+    tasks: tuple[Task, ...]
+
+
+class LeaguePlan:
+    """The plan of a league. ``results`` are those of the duels so far by their numbers, ``notes`` says why duels were not played to the end.
+
+    ``forfeits`` are the teams that can't start, with the reason; ``unplayed`` are the reasons, by key, of the matches that were void because
+    the machine failed, and have no result. ``sentences`` are remarks for people, which the reader takes.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+        self._terms = terms_hash(schedule.game, schedule.league.rules, schedule.league.options)
+        self._is_round_by_round = schedule.plan.format in ROUND_BY_ROUND
+        self._source = self._duels()
+        #: The keys of the matches that nobody wanted when their turn came, and the matches of duels that were asked for again.
+        self.left_out: set[str] = set()
+        self.again: dict[int, tuple[Task, ...]] = {}
+        self._again: deque[PlannedDuel] = deque()
+        self._open: deque[AskedDuel] = deque()
+        #: The keys of the matches of open duels.
+        self.open_keys: set[str] = set()
+        self._known = 0
+        self.results: dict[int, DuelResult] = {}
+        self.notes: dict[int, str] = {}
+        self.forfeits: dict[str, str] = {}
+        self.unplayed: dict[str, str] = {}
+        self.sentences: deque[str] = deque()
+        #: How many matches have a result that was delivered, and how many will have none.
+        self.done = self.skipped = 0
+        #: The pairs whose later duels aren't played, with the reason.
+        self._stopped: dict[frozenset[str], str] = {}
+        self._undecided: dict[int, PlannedDuel] = {}
+        self._disputes: list[Dispute] = []
+        self._blamed: set[str] = set()
+        self._began: set[str] = set()
+        self._failed: Counter[str] = Counter()
+        #: The games of the duels that decide whether the teams of a fixture are deterministic, by fixture and repetition.
+        self._games: dict[tuple[int, frozenset[str], int], list[tuple[str, int, str]]] = {}
+        #: Whether the teams of a fixture are deterministic, and the numbers of the duels that count nothing therefore.
+        self._is_deterministic: dict[tuple[int, frozenset[str]], bool] = {}
+        self._repeated: set[int] = set()
+        #: The match of each table, which a later forfeit scores anew.
+        self._tables: dict[int, tuple[Task, Record]] = {}
+
+    def next(self, records: Sequence[Record]) -> list[list[Task]]:
+        """Take the records of the first open duel; return the duels that follow."""
+        if records:
+            open_duel = self._open.popleft()
+            self.open_keys.difference_update(task.key for task in open_duel.tasks)
+            self._take(open_duel, records)
+        groups: list[list[Task]] = []
+        while len(self._open) < _AHEAD and (duel := self._again.popleft() if self._again else next(self._source, None)) is not None:
+            tasks = tuple(self._asked(duel))
+            if any(task.blamed for task in tasks):
+                self.again[duel.number] = tasks
+            self._open.append(AskedDuel(duel, tasks))
+            self.open_keys.update(task.key for task in tasks)
+            groups.append([*tasks])
+        return groups
+
+    def wants(self, task: Task) -> bool:
+        """False for the matches of a team that forfeits, and for those of teams whose duels are stopped."""
+        names = frozenset(task.names.values())
+        return names.isdisjoint(self.forfeits) and (bool(task.blamed) or names not in self._stopped)
+
+    @property
+    def total(self) -> int:
+        """The number of matches of all duels that are known."""
+        return self._known * self._schedule.matches_each
+
+    @property
+    def sorted_results(self) -> list[DuelResult]:
+        """The results in the order of the schedule."""
+        return [self.results[number] for number in sorted(self.results)]
+
+    def _duels(self) -> Iterator[PlannedDuel | None]:
+        """Yield the duels in the order in which they are played; None while those that follow depend on open ones."""
+        while True:
+            new = self._schedule.duels(self.sorted_results)[self._known :]
+            self._known += len(new)
+            held = []
+            for duel in sorted(new, key=self._schedule.order):
+                if duel.repeat and not Repeats.decides(duel):
+                    held.append(duel)
+                else:
+                    yield duel
+            for duel in held:
+                while _fixture(duel) not in self._is_deterministic and self._open:
+                    yield None
+                if self._is_deterministic.get(_fixture(duel)):
+                    self._repeat(duel)
+                    self.skipped += self._schedule.matches_each
+                else:
+                    yield duel
+            is_over = not (new or self._open or self._again)
+            while self._open or self._again:
+                yield None
+            if is_over:
+                return
+
+    def tasks(self, duel: PlannedDuel) -> tuple[Task, ...]:
+        """Return the matches of a duel, as they were asked for at last."""
+        return self.again.get(duel.number) or tuple(self._asked(duel))
+
+    def _asked(self, duel: PlannedDuel) -> Iterator[Task]:
+        """Yield the matches of a duel: both roles, or one match of all."""
+        schedule = self._schedule
+        settings = schedule.league.match_settings(duel.variant, schedule.starts[duel.variant][duel.start])
+        seed = match_seed(schedule.starts[duel.variant][duel.start], duel.repeat)
+        # Teams that meet again in a later round play another match.
+        repeat = duel.repeat + duel.round * schedule.league.repeat if schedule.plan.format in ("swiss", "tables") else duel.repeat
+        culprits = tuple(team for team in duel.teams if schedule.owner(team) in self._blamed)
+        for order in [duel.teams] if schedule.game.pairing is None else [duel.teams, duel.teams[::-1]]:
+            seats = zip(schedule.game.seats(schedule.settings(duel)), order, strict=True)
+            lineup = {seat: schedule.teams[name] for seat, name in seats}
+            yield new_task(self._terms, lineup, settings, seed, repeat=repeat, blamed=culprits)
+
+    def _take(self, open_duel: AskedDuel, records: Sequence[Record]) -> None:
+        """Learn from the matches of a duel, and score it."""
+        duel, tasks = open_duel
+        matches = [*zip(tasks, records, strict=True)]
+        for task, record in matches:
+            if record.void:
+                self._take_void(duel, task, record)
+            else:
+                self._note_start(task, record)
+            self.done += has_result(record)
+            self.skipped += not has_result(record) and task.key not in self.unplayed
+        self._score(duel, [(task, None if record.void else record) for task, record in matches])
+        if Repeats.decides(duel):
+            self._compare(duel, records)
+
+    def _score(self, duel: PlannedDuel, matches: Sequence[tuple[Task, Record | None]]) -> None:
+        """Note the result of a duel, unless it is played again or its matches have no result because the machine failed."""
+        if duel in self._again or any(task.key in self.unplayed for task, _ in matches):
+            return
+        is_whole = all(record is not None for _, record in matches)
+        # The pairs of later rounds depend on a duel that was played to its end.
+        forfeits = {} if is_whole and self._is_round_by_round else self.forfeits
+        result = duel_result(self._schedule.game, self._schedule.settings(duel), duel, matches, forfeits, is_stopped=True)
+        assert result is not None
+        self.results[duel.number] = result
+        if not is_whole and duel.number not in self.notes:
+            reasons = [self.forfeits[team] for team in duel.teams if team in self.forfeits]
+            self.notes[duel.number] = reasons[0] if reasons else self._stopped.get(frozenset(duel.teams), "")
+        if is_whole and self._schedule.game.pairing is None:
+            [(task, record)] = matches
+            assert record is not None
+            self._tables[duel.number] = task, record
+
+    def _note_start(self, task: Task, record: Record) -> None:
+        """Learn from a match whether its teams can start."""
+        for seat, team in task.names.items():
+            if record.started or seat not in record.faults:
+                if record.started or record.is_startable:
+                    self._began.add(team)
+                continue
+            self._failed[team] += 1
+            if team in self.forfeits:
+                continue
+            if not record.is_startable:
+                self._forfeit(team, record.faults[seat])
+                continue
+            if team in self._began:
+                continue
+            if self._failed[team] == 1:
+                self.sentences.append(f"{team} did not start: {record.faults[seat]}")
+            if self._failed[team] >= _FAILED_STARTS:
+                self._forfeit(team, record.faults[seat])
+
+    def _forfeit(self, team: str, reason: str) -> None:
+        """A team can't start: its other matches aren't played, and it loses all its duels."""
+        if team in self.forfeits:
+            return
+        # Reports have one line for it, and a compiler's messages have several.
+        reason = " / ".join(line.strip() for line in reason.splitlines())
+        self.forfeits[team] = reason
+        self.sentences.append(f"{team} can't start and forfeits its other matches: {reason}")
+        if self._is_round_by_round:
+            return
+        game = self._schedule.game
+        for number, result in self.results.items():
+            if team in result.duel.teams and number not in self._repeated:
+                out = {*self.forfeits, *result.forfeits}
+                table = [self._tables[number]] if number in self._tables else []
+                again = duel_result(game, self._schedule.settings(result.duel), result.duel, table, out)
+                assert again is not None
+                self.results[number] = again
+
+    def _take_void(self, duel: PlannedDuel, task: Task, record: Record) -> None:
+        """Learn from a match without a result. One that was given up stops the later duels of its teams, until somebody is to blame."""
+        if record.void == NOT_WANTED:
+            self.left_out.add(task.key)
+            return
+        names = _names(duel.teams)
+        if record.cause in SHORTAGES:
+            self.unplayed[task.key] = record.void
+            self.sentences.append(f"{names}: {record.void}")
+            return
+        if record.cause in DISPUTED:
+            self._dispute(task, record)
+        owners = {team: self._schedule.owner(team) for team in duel.teams}
+        culprits = [team for team in duel.teams if owners[team] in self._blamed]
+        if culprits and not task.blamed:
+            # Now it is known whose fault it is.
+            if duel not in self._again:
+                self._again.append(duel)
+                self._forget(duel)
+            return
+        if record.cause == SUPERVISOR:
+            for team in culprits:
+                # It leaves nothing that could be judged, for instance because it also ends the worker.
+                self._forfeit(team, record.void)
+        note = f"{MOST_VOIDS} matches of {names} were void, so no more of them are played: {record.void}"
+        if record.cause in DISPUTED:
+            note = f"{_UNDECIDED} {note}"
+        if frozenset(duel.teams) not in self._stopped:
+            self._stopped[frozenset(duel.teams)] = note
+            self.sentences.append(note)
+        self.notes[duel.number] = note
+
+    def _dispute(self, task: Task, record: Record) -> None:
+        """Note a match for which nobody can see who is to blame. If that shows who is, such matches of that team are played again."""
+        owner = self._schedule.owner
+        teams = frozenset(filter(None, map(owner, task.names.values())))
+        suspects = frozenset(filter(None, map(owner, record.hit or tuple(task.names.values()))))
+        # The attempts before were the same.
+        self._disputes += [Dispute(teams, suspects)] * 2
+        for culprit in sorted(blamed(self._disputes) - self._blamed):
+            self._blamed.add(culprit)
+            others = sorted({team for dispute in self._disputes if culprit in dispute.teams for team in dispute.teams - {culprit}})
+            self.sentences.append(
+                f"{culprit} is to blame for void matches with {_names(others)}, and loses if that happens again: {record.void}"
+            )
+            for number, note in [*self.notes.items()]:
+                result = self.results.get(number)
+                if result is not None and culprit in result.duel.teams and note.startswith(_UNDECIDED):
+                    self._again.append(result.duel)
+                    self._forget(result.duel)
+                    del self.notes[number], self.results[number]
+            self._stopped = {pair: note for pair, note in self._stopped.items() if culprit not in pair or not note.startswith(_UNDECIDED)}
+
+    def _forget(self, duel: PlannedDuel) -> None:
+        """Count the matches of a duel no more, since it is asked for again."""
+        self.skipped -= self._schedule.matches_each
+
+    def _compare(self, duel: PlannedDuel, records: Sequence[Record]) -> None:
+        """Find out whether the teams of a fixture play the same games again. A duel that was not played to its end shows nothing."""
+        if self._schedule.league.repeat < 2:
+            return
+        if not any(record.void or not record.started for record in records):
+            games = [(record.position, record.steps, record.reason) for record in records]
+            self._games[(*_fixture(duel), duel.repeat)] = games
+        if not duel.repeat or duel in self._again:
+            return
+        first, second = (self._games.pop((*_fixture(duel), repeat), None) for repeat in (0, 1))
+        self._is_deterministic[_fixture(duel)] = first is not None and first == second
+        if self._is_deterministic[_fixture(duel)]:
+            self._repeat(duel)
+            self.sentences.append(self.notes[duel.number])
+
+    def _repeat(self, duel: PlannedDuel) -> None:
+        """Note that a repetition counts nothing new."""
+        self._repeated.add(duel.number)
+        self.results[duel.number] = stopped(duel)
+        self.notes[duel.number] = (
+            f"{_names(duel.teams)} play the same game again on the same start, so a repetition would count nothing new: "
+            "each of their duels counts once."
+        )
+
+
+def has_result(record: Record) -> bool:
+    """True for the record of a match that was played."""
+    return not record.void and record.is_startable
+
+
+def _fixture(duel: PlannedDuel) -> tuple[int, frozenset[str]]:
+    return duel.round, frozenset(duel.teams)
+
+
+def _names(teams: Iterable[str]) -> str:
+    return " and ".join(teams)

@@ -1,0 +1,168 @@
+"""The plan of a league: the same results as those of the engine, whoever plays what when; forfeits, repetitions, voids and blame."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from leagues import Notes, PretendPool, open_new, record
+
+from referee.league.engine import Engine
+from referee.league.plan import LeaguePlan
+from referee.tournament.plan import NoStore, play, settle
+from referee.tournament.pool import WorkerPool
+from referee.tournament.store import Store
+from referee.tournament.worker import Completed, NotStarted, Report, Void
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from referee.league.league import OpenLeague
+    from referee.tournament.values import MatchTask
+
+FORMS = (
+    "",
+    "repeat = 3",
+    'repeat = 2\n[[variants]]\nname = "a"\n[[variants]]\nname = "b"\nmax_steps = 30',
+    'format = "swiss"\nrounds = 3',
+    'format = "swiss"\nrounds = 3\nrepeat = 2',
+    'format = "elimination"\nrepeat = 2',
+)
+
+
+def by_chance(task: MatchTask, *, constant: tuple[str, ...] = ("T1", "T2")) -> Report:
+    """A match whose result its teams, settings and seed decide; the seed doesn't matter if all teams are constant."""
+    parts = [dict(task.seats), dict(task.settings), 0 if set(task.seats.values()) <= set(constant) else task.seed]
+    steps = int(hashlib.sha256(json.dumps(parts).encode()).hexdigest(), 16) % 37 + 1
+    return Completed(record(task, steps))
+
+
+def table(opened: OpenLeague, plan: LeaguePlan) -> object:
+    """The standings by the results of a plan, without what shows that matches are missing."""
+    return [row._replace(place=0) for row in sorted(opened.rows(plan.sorted_results), key=lambda row: row.team)]
+
+
+def planned(opened: OpenLeague, how: Callable[[MatchTask], Report], slots: int = 3, store: Store | None = None) -> LeaguePlan:
+    """The plan of a league that was played."""
+    plan = LeaguePlan(opened.schedule)
+    play(plan, NoStore() if store is None else store, WorkerPool(PretendPool(how, slots)))
+    return plan
+
+
+def broken(name: str, how: Callable[[MatchTask], Report] = by_chance) -> Callable[[MatchTask], Report]:
+    """Matches in which a team never gets ready."""
+
+    def play_one(task: MatchTask) -> Report:
+        report = how(task)
+        assert isinstance(report, Completed)
+        seats = [seat for seat, team in task.seats.items() if team == name]
+        return Completed(report.record._replace(started=False, faults={seats[0]: "It exited."})) if seats else report
+
+    return play_one
+
+
+def unstartable(name: str) -> Callable[[MatchTask], Report]:
+    """Matches in which the program of a team can't be started."""
+    return lambda task: NotStarted(task.key, name, "It is missing.") if name in task.seats.values() else by_chance(task)
+
+
+@pytest.mark.parametrize("how", [by_chance, broken("T3"), unstartable("T3")], ids=["all", "broken", "unstartable"])
+@pytest.mark.parametrize("form", FORMS)
+def test_the_results_are_those_of_the_engine(tmp_path: Path, form: str, how: Callable[[MatchTask], Report]) -> None:
+    opened = open_new(tmp_path, teams=5, extra=f"{form}\n" if "[[" not in form else form)
+    engine = open_new(tmp_path / "engine", teams=5, extra=f"{form}\n" if "[[" not in form else form)
+    Engine(engine.store, PretendPool(how, 1), engine.schedule, Notes()).run()
+    expected = {result.duel: result for result in engine.state().results}
+    plan = planned(opened, how, 1)
+    assert plan.forfeits == engine.store.forfeits()
+    assert {result.duel: result for result in plan.results.values()} == expected
+    assert [row._replace(place=0) for row in sorted(opened.rows([*expected.values()]), key=lambda row: row.team)] == table(opened, plan)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_league_is_the_same_with_any_number_of_workers_and_in_a_reader(tmp_path: Path, form: str) -> None:
+    opened = open_new(tmp_path, teams=6, extra=form)
+    lots, lost = random.Random(5), Counter[str]()
+
+    def flaky(task: MatchTask) -> Report:
+        if lots.random() < 0.2 and lost[task.key] < 2:
+            lost[task.key] += 1
+            return Void(task.key, "Its worker was lost.", "here")
+        return broken("T4")(task)
+
+    one = planned(opened, broken("T4"), 1)
+    store = Store.in_memory()
+    eight, reader = planned(opened, flaky, 8, store), LeaguePlan(opened.schedule)
+    settle(reader, store)
+    for plan in (eight, reader):
+        assert (plan.results, plan.notes, plan.forfeits, [*plan.sentences]) == (one.results, one.notes, one.forfeits, [*one.sentences])
+
+
+def test_a_pair_whose_match_is_given_up_is_stopped(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, settings="width = 30\nheight = 30\n", extra="[starts]\ncount = 3\n")
+
+    def fails(task: MatchTask) -> Report:
+        return Void(task.key, "The sandbox failed.", "here") if {*task.seats.values()} == {"T0", "T1"} else by_chance(task)
+
+    plan = planned(opened, fails)
+    note = "3 matches of T0 and T1 were void, so no more of them are played: The sandbox failed."
+    assert [*plan.sentences] == [note]
+    assert {plan.notes[number] for number, result in plan.results.items() if set(result.duel.teams) == {"T0", "T1"}} == {note}
+    rows = {row.team: row for row in opened.rows(plan.sorted_results)}
+    assert (rows["T0"].played, rows["T2"].played) == (6, 9)
+
+
+@pytest.mark.parametrize("form", ["round-robin", "elimination"])
+def test_matches_in_which_the_machine_failed_have_no_result(tmp_path: Path, form: str) -> None:
+    opened = open_new(tmp_path, extra=f'format = "{form}"')
+
+    def fails(task: MatchTask) -> Report:
+        return (
+            Void(task.key, "No memory is left.", "here", reason="memory", teams=("T1",)) if "T1" in task.seats.values() else by_chance(task)
+        )
+
+    store = Store.in_memory()
+    ill = planned(opened, fails, 1, store)
+    assert set(ill.unplayed.values()) == {"No memory is left."}
+    assert not [result for result in ill.results.values() if "T1" in result.duel.teams]
+    # Another run plays them.
+    store.forget(ill.unplayed)
+    assert planned(opened, by_chance, 1, store).results == planned(opened, by_chance, 1).results
+
+
+def kills(task: MatchTask, *, culprit: str) -> Report:
+    """A match in which a team kills the supervisor, which is its fault as soon as it is blamed."""
+    if culprit not in task.seats.values():
+        return by_chance(task)
+    if culprit in task.blamed:
+        [seat] = [seat for seat, team in task.seats.items() if team == culprit]
+        return Completed(record(task, 1)._replace(faults={seat: "It killed the supervisor."}, fault_kinds={seat: "crashed"}))
+    return Void(task.key, "The supervisor was killed.", "here", reason="supervisor", teams=tuple(task.seats.values()))
+
+
+@pytest.mark.parametrize("slots", [1, 8])
+def test_who_is_to_blame_for_voids_plays_those_duels_again(tmp_path: Path, slots: int) -> None:
+    opened = open_new(tmp_path, teams=5)
+    plan = planned(opened, lambda task: kills(task, culprit="T1"), slots)
+    assert [text for text in plan.sentences if "T1 is to blame for void matches with" in text]
+    assert len(plan.results) == 10
+    assert not [number for number, result in plan.results.items() if not result.points], plan.notes
+    assert not plan.notes
+    assert not plan.forfeits
+
+
+def test_who_leaves_nothing_to_be_judged_forfeits(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=5)
+
+    def fails(task: MatchTask) -> Report:
+        kind = Void(task.key, "The supervisor was killed.", "here", reason="supervisor", teams=tuple(task.seats.values()))
+        return kind if "T1" in task.seats.values() else by_chance(task)
+
+    plan = planned(opened, fails)
+    assert [*plan.forfeits] == ["T1"]
+    assert all(result.points["T1"] == 0.0 for result in plan.results.values() if "T1" in result.duel.teams)
