@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import numpy as np
 from scipy.stats import spearmanr
 
-from referee.arena.matchmaking import Entry, Matchmaker
+from referee.arena.matchmaking import Candidate, Matchmaker
 from referee.arena.state import Pairs
 from referee.tournament.elo import POINTS
 from referee.tournament.ratings import rate
@@ -69,7 +69,7 @@ class Season:
 
 def arena(season: Season) -> list[tuple[int, int]]:
     """Return a batch of the arena's matchmaking."""
-    found = [Entry(name, number, season.played[number], season.last[number]) for number, name in enumerate(season.names)]
+    found = [Candidate(name, number, season.played[number], season.last[number]) for number, name in enumerate(season.names)]
     met = np.array(sorted((*sorted(pair), count) for pair, count in season.met.items()), dtype=np.int64).reshape(-1, 3)
     known = Pairs(*met.T, games=met[:, 2].astype(np.float64), wins=met[:, 2] / 2)
     chooser = Matchmaker(found, np.array(list(season.strengths.values())), known, len(season.comparisons), PLACEMENT, 1_000)

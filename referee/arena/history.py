@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referee.tournament.ratings import Rating
 
 
-class Record(NamedTuple):
+class HeadToHead(NamedTuple):
     """What a version did against another one, in duels."""
 
     opponent: str
@@ -35,7 +35,7 @@ class VersionHistory(NamedTuple):
     version: Version
     rating: Rating | None
     points: tuple[RatingPoint, ...]
-    records: tuple[Record, ...]
+    records: tuple[HeadToHead, ...]
 
     @property
     def duels(self) -> int:
@@ -80,10 +80,10 @@ def histories(arena: OpenArena, teams: Sequence[str]) -> dict[str, list[VersionH
     return by_team
 
 
-def records(state: ArenaState, name: str) -> tuple[Record, ...]:
+def records(state: ArenaState, name: str) -> tuple[HeadToHead, ...]:
     """Return the records of a version against each opponent, of the most duels first."""
     if name not in state.positions:
         return ()
     against = state.against([state.positions[name]])
-    team_records = [Record(state.names[other], won, tied, lost, won + tied + lost) for other, (lost, tied, won) in against.items()]
+    team_records = [HeadToHead(state.names[other], won, tied, lost, won + tied + lost) for other, (lost, tied, won) in against.items()]
     return tuple(sorted(team_records, key=lambda record: (-record.duels, record.opponent)))

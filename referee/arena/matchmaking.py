@@ -39,7 +39,7 @@ _SURVEYED, _OPPONENTS = 32_000, 32
 _ROWS = 256
 
 
-class Entry(NamedTuple):
+class Candidate(NamedTuple):
     """A version that may play. ``place`` is that among all versions; ``duels`` counts those that it has played or will play.
 
     ``last`` is the number of the last of them, or that of the first duel since it is in the arena. ``goes_on`` is False for a version that
@@ -60,7 +60,7 @@ class Matchmaker:
     of the next duel, ``placement`` the number of the first duels of each version. Two versions that have met ``most`` times don't meet again.
     """
 
-    def __init__(self, entries: Sequence[Entry], strengths: Floats, pairs: Pairs, number: int, placement: int, most: int) -> None:
+    def __init__(self, entries: Sequence[Candidate], strengths: Floats, pairs: Pairs, number: int, placement: int, most: int) -> None:
         self._names = [entry.name for entry in entries]
         self._placement = placement
         self._number = number

@@ -207,7 +207,7 @@ class ArenaSchedule(Schedule):
 
     def _batch(self, strengths: Floats) -> list[PlannedDuel]:
         """Return the next duels."""
-        from referee.arena.matchmaking import Entry, Matchmaker
+        from referee.arena.matchmaking import Candidate, Matchmaker
 
         state, first, placement = self.state, len(self.state), self._config.season.placement
         able = self._able()
@@ -218,7 +218,7 @@ class ArenaSchedule(Schedule):
             place = state.positions.get(version.name)
             if place is not None and version.name in able and self._due_state(version) in (PLACING, ACTIVE):
                 count, last = int(state.planned[place]), int(state.last[place])
-                entries.append(Entry(version.name, place, count, version.first_duel if last < 0 else last, version.name in playing))
+                entries.append(Candidate(version.name, place, count, version.first_duel if last < 0 else last, version.name in playing))
         places = [(start.number, variant) for start in self.starts[0] for variant in range(len(self.league.variants))]
         chooser = Matchmaker(entries, strengths, state.pairs, first, placement, len(places))
         new: list[PlannedDuel] = []

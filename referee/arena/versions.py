@@ -40,7 +40,7 @@ PLACING, ACTIVE, RETIRED = "placing", "active", "retired"
 _WAITING = (QUEUED, BUILDING, CHECKING)
 
 
-class Move(NamedTuple):
+class Transition(NamedTuple):
     """A step of the life: ``mover`` moves a hand-in or a version from any of some states to another one. None: it is new."""
 
     mover: str
@@ -50,17 +50,19 @@ class Move(NamedTuple):
 
 
 MOVES = (
-    Move(SERVER, (None,), QUEUED, "a team hands it in"),
-    Move(CHECKER, (QUEUED, CHECKING, BUILDING), CHECKING, "it is the first one that waits, or the program is built; again after a kill"),
-    Move(CHECKER, (CHECKING, BUILDING), BUILDING, "its program is built"),
-    Move(CHECKER, (CHECKING, BUILDING), ACCEPTED, "the check found nothing, or the same files were accepted before"),
-    Move(CHECKER, (CHECKING, BUILDING), REFUSED, "the check says why, or the team is disqualified"),
-    Move(CHECKER, (None, REFUSED), ACCEPTED, "its files are a version that has passed its check"),
-    Move(CHECKER, (None, REFUSED), REFUSED, "its files are a version that has failed its check"),
-    Move(PLAYER, (ACCEPTED,), PLACING, "it joins between two batches of duels"),
-    Move(PLAYER, (ACCEPTED, PLACING, RETIRED), ACTIVE, "it has had its first duels and goes on, or its team has gone back to it"),
-    Move(PLAYER, (ACCEPTED, PLACING, ACTIVE), RETIRED, "it has had its first duels, and its team plays with another version"),
-    Move(STAFF, (*_WAITING, ACCEPTED, REFUSED), QUEUED, "the staff wants another check"),
+    Transition(SERVER, (None,), QUEUED, "a team hands it in"),
+    Transition(
+        CHECKER, (QUEUED, CHECKING, BUILDING), CHECKING, "it is the first one that waits, or the program is built; again after a kill"
+    ),
+    Transition(CHECKER, (CHECKING, BUILDING), BUILDING, "its program is built"),
+    Transition(CHECKER, (CHECKING, BUILDING), ACCEPTED, "the check found nothing, or the same files were accepted before"),
+    Transition(CHECKER, (CHECKING, BUILDING), REFUSED, "the check says why, or the team is disqualified"),
+    Transition(CHECKER, (None, REFUSED), ACCEPTED, "its files are a version that has passed its check"),
+    Transition(CHECKER, (None, REFUSED), REFUSED, "its files are a version that has failed its check"),
+    Transition(PLAYER, (ACCEPTED,), PLACING, "it joins between two batches of duels"),
+    Transition(PLAYER, (ACCEPTED, PLACING, RETIRED), ACTIVE, "it has had its first duels and goes on, or its team has gone back to it"),
+    Transition(PLAYER, (ACCEPTED, PLACING, ACTIVE), RETIRED, "it has had its first duels, and its team plays with another version"),
+    Transition(STAFF, (*_WAITING, ACCEPTED, REFUSED), QUEUED, "the staff wants another check"),
 )
 _ALLOWED = {(before, move.after): move.mover for move in MOVES for before in move.before}
 

@@ -57,7 +57,7 @@ class TeamFault(NamedTuple):
     is_start: bool
 
 
-class PlannedDuel(NamedTuple):
+class ComparedDuel(NamedTuple):
     """A duel and its matches: those of one pair of bots after the other. ``number`` counts from 0."""
 
     number: int
@@ -120,7 +120,7 @@ class BotComparison:
         self._numbers: dict[int, int] = {}
         self._numbering = drawn(self._game, request.checked_settings, secret_of(self.seed))
         #: The duels that wait for their records, and how many of them may.
-        self._open: deque[PlannedDuel] = deque()
+        self._open: deque[ComparedDuel] = deque()
         self._ahead = 4 * self._slots + 4
         #: What ``run`` has not yielded or said yet.
         self._states: deque[Compared] = deque()
@@ -198,7 +198,7 @@ class BotComparison:
         """True while the test has not decided."""
         return self._comparing.decision == "undecided"
 
-    def _count(self, duel: PlannedDuel, records: Sequence[Record]) -> None:
+    def _count(self, duel: ComparedDuel, records: Sequence[Record]) -> None:
         """Score a duel whose matches have all been played."""
         failures: list[TeamFault] = []
         for task, record in zip(duel.tasks, records, strict=True):
@@ -277,7 +277,7 @@ class BotComparison:
         """The matches of two teams on one start."""
         return 1 if self._game.pairing is None else 2
 
-    def _planned(self, start: MatchStart) -> PlannedDuel:
+    def _planned(self, start: MatchStart) -> ComparedDuel:
         """Return a duel with its matches."""
         request = self.request
         rules, base = request.checked_settings.rules, self._game.codec.settings_json(request.checked_settings)
@@ -288,7 +288,7 @@ class BotComparison:
             for place, pair in enumerate(self.pairs)
             for lineup in self._lineups(start.number, place, pair)
         ]
-        return PlannedDuel(start.number, self._game.codec.settings(rules, settings), tuple(tasks))
+        return ComparedDuel(start.number, self._game.codec.settings(rules, settings), tuple(tasks))
 
     def _lineups(self, number: int, place: int, pair: tuple[str, str]) -> list[dict[Seat, str]]:
         """Return the players of all seats in the matches of a duel. The first team of the pair has the first seat in the first match, or its opponent has."""
@@ -300,7 +300,7 @@ class BotComparison:
         orders = [pair, pair[::-1]] if self._game.pairing is not None else [pair[:: 1 if number % 2 == 0 else -1]]
         return [dict(zip(seats, order, strict=True)) for order in orders]
 
-    def _score(self, planned: PlannedDuel, records: Sequence[Record], failures: Sequence[TeamFault]) -> float:
+    def _score(self, planned: ComparedDuel, records: Sequence[Record], failures: Sequence[TeamFault]) -> float:
         """A's score of a start, from 0 to 1."""
         if any(failure.is_start and failure.team in self.against for failure in failures):
             return 0.5

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from referee.arena import matchmaking
-from referee.arena.matchmaking import Entry, Matchmaker
+from referee.arena.matchmaking import Candidate, Matchmaker
 from referee.arena.state import Pairs
 
 
-def entries(count: int) -> list[Entry]:
+def entries(count: int) -> list[Candidate]:
     """Entries whose strengths are their numbers."""
-    return [Entry(f"E{number}", number, 100, 0) for number in range(count)]
+    return [Candidate(f"E{number}", number, 100, 0) for number in range(count)]
 
 
 def matchmaker(
-    found: list[Entry],
+    found: list[Candidate],
     meetings: dict[frozenset[str], int] | None = None,
     number: int = 0,
     most: int = 1000,
@@ -44,7 +44,7 @@ def test_nobody_waits_longer_than_three_times_the_mean() -> None:
 
 
 def test_a_new_version_meets_opponents_of_all_strengths() -> None:
-    found = [*entries(30), Entry("new", 30, 0, 0)]
+    found = [*entries(30), Candidate("new", 30, 0, 0)]
     chooser = matchmaker(found, strengths=[*range(30), 0.0])
     met = []
     for _ in range(10):
@@ -61,7 +61,7 @@ def test_a_new_version_meets_opponents_of_all_strengths() -> None:
 
 
 def test_many_new_versions_share_the_duels_of_their_placement() -> None:
-    chooser = matchmaker([Entry(f"E{number:02}", number, 0, 0) for number in range(40)], strengths=[0.0] * 40)
+    chooser = matchmaker([Candidate(f"E{number:02}", number, 0, 0) for number in range(40)], strengths=[0.0] * 40)
     counts: Counter[str] = Counter()
     while min(counts.values(), default=0) < 10 or len(counts) < 40:
         counts.update(chooser.next() or ())
@@ -70,7 +70,7 @@ def test_many_new_versions_share_the_duels_of_their_placement() -> None:
 
 
 def test_like_strengths_and_few_duels_tell_most() -> None:
-    found = [Entry(name, place, 100, 0) for place, name in enumerate(("weak", "a", "b", "strong"))]
+    found = [Candidate(name, place, 100, 0) for place, name in enumerate(("weak", "a", "b", "strong"))]
     strengths = [-3.0, 0.0, 0.1, 3.0]
     often = {frozenset(pair): 50 for pair in (("weak", "a"), ("weak", "b"), ("a", "strong"), ("b", "strong"), ("weak", "strong"))}
     assert matchmaker(found, often, strengths=strengths).next() == ("a", "b")
@@ -123,7 +123,7 @@ def test_two_versions_that_met_on_every_start_meet_no_more() -> None:
 
 
 def test_versions_that_play_their_placement_alone_stop_after_it() -> None:
-    found = [*entries(4), Entry("old", 4, 8, 0, goes_on=False)]
+    found = [*entries(4), Candidate("old", 4, 8, 0, goes_on=False)]
     chooser = matchmaker(found, strengths=[*range(4), 0.0])
     pairs = [chooser.next() for _ in range(60)]
     assert sum("old" in pair for pair in pairs if pair is not None) == 2
