@@ -135,9 +135,8 @@ class Store:
 
     def fact(self, name: str) -> Json:
         """A stored fact about the league, or None."""
-        with self.database.read() as connection:
-            text = connection.execute(select(database.facts.c.value).where(database.facts.c.name == name)).scalar()
-            return None if text is None else json.loads(text)
+        values = self.database.all(select(database.facts.c.value).where(database.facts.c.name == name), lambda row: json.loads(row.value))
+        return values[0] if values else None
 
     def set_fact(self, name: str, value: Json) -> None:
         """Store a fact about the league; it replaces an earlier one."""

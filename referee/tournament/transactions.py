@@ -164,12 +164,12 @@ class Database:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection for reading; within a transaction of this thread, that of the transaction."""
+        """A connection for reading; within a transaction of this thread, that of the transaction. A damaged row raises StoreError."""
         outer: Connection | None = getattr(self._open, "connection", None)
         if outer is not None:
             yield outer
             return
-        with self._errors("read"), self._connected() as connection:
+        with self._errors("read"), self._connected() as connection, self._rows():
             # PostgreSQL needs no transaction for a statement alone: to begin and end one are two more requests.
             yield connection.execution_options(isolation_level="AUTOCOMMIT")
 
