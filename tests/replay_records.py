@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
 from referee.replay.events import StepTaken
 from referee.replay.reader import ReplayReader
+from referee.replay.writer import DIGEST_KEY, dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +21,14 @@ if TYPE_CHECKING:
 def records(path: Path) -> list[dict[str, Any]]:
     """Return all records of a replay, the head first."""
     return [json.loads(line) for line in gzip.open(path).read().splitlines()]
+
+
+def sealed(lines: list[dict[str, Any]]) -> bytes:
+    """Return the file of a replay with these records, whose result has the digest of its text."""
+    *others, result = lines
+    records = [*others, {key: value for key, value in result.items() if key != "sha256"}]
+    text = "".join(f"{dumps(record)}\n" for record in records)[:-2] + DIGEST_KEY
+    return gzip.compress(f'{text}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'.encode())
 
 
 def steps_of(path: Path) -> list[StepTaken]:

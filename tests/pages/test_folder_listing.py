@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import json
 import os
 import shutil
@@ -11,11 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from replay_records import records
+from replay_records import records, sealed
 
 from referee.pages import folder_listing as listing
 from referee.pages.folder_listing import ListedReplay, read_entry, scan
-from referee.replay.writer import DIGEST_KEY, dumps
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,9 +33,7 @@ def changed(path: Path, head: dict[str, object] | None = None, result: dict[str,
     lines[1:1] = [lines[1]] * more_steps
     lines[0].update(head or {})
     lines[-1].update(result or {})
-    lines[-1].pop("sha256")
-    text = "".join(f"{dumps(line)}\n" for line in lines)[:-2] + DIGEST_KEY
-    path.write_bytes(gzip.compress(f'{text}{hashlib.sha256(text.encode()).hexdigest()}"}}\n'.encode()))
+    path.write_bytes(sealed(lines))
     return path
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from leagues import open_new
-from replay_records import records
+from replay_records import records, sealed
 from served_pages import DESKTOP, HAS_BOARDS, PHONE, axe, pixels, resize
 
 if TYPE_CHECKING:
@@ -31,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copy(path, made)
     lines = records(BOXER)
     lines[0]["players"]["hunter"]["name"] = EVIL
-    (made / "evil.replay.jsonl.gz").write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    (made / "evil.replay.jsonl.gz").write_bytes(sealed(lines))
     data = BOXER.read_bytes()
     (made / "cut.replay.jsonl.gz").write_bytes(data[: len(data) // 2])
     (made / "junk<b>.replay.jsonl.gz").write_bytes(b"junk")
@@ -157,7 +155,7 @@ def test_rows_of_a_league_name_the_teams(serve: Serve, visit: Open, tmp_path: Pa
     lines = records(BOXER)
     lines[0]["players"]["hunter"] |= {"team": EVIL, "name": "Bert"}
     lines[0]["players"]["prey"] |= {"team": "Bert", "name": "Bert"}
-    (tmp_path / "out" / "one.replay.jsonl.gz").write_bytes(gzip.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    (tmp_path / "out" / "one.replay.jsonl.gz").write_bytes(sealed(lines))
     page = visit(serve("watch", tmp_path / "out").addresses[0])
     rows(page, 1)
     sides = page.locator(".listed .side")
