@@ -20,12 +20,12 @@ from referee.league.disputes import Dispute, blamed
 from referee.league.repeats import Repeats
 from referee.league.schedule import ROUND_BY_ROUND
 from referee.tournament.keys import new_task, terms_hash
-from referee.tournament.plan import MOST_VOIDS, NOT_WANTED
+from referee.tournament.plan import MOST_VOIDS, NOT_WANTED, after_three
 from referee.tournament.results import duel_result, stopped
 from referee.tournament.starts import match_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from referee.league.league_schedule import Schedule
     from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
@@ -43,6 +43,8 @@ class AskedDuel(NamedTuple):
 
     duel: PlannedDuel
     tasks: tuple[Task, ...]
+    #: The records that came so far, in the order of the tasks.
+    records: list[Record]
 
 
 class LeaguePlan:
@@ -74,9 +76,12 @@ class LeaguePlan:
         self.done = self.skipped = 0
         #: The pairs whose later duels aren't played, with the reason.
         self._stopped: dict[frozenset[str], str] = {}
-        self._undecided: dict[int, PlannedDuel] = {}
         self._disputes: list[Dispute] = []
         self._blamed: set[str] = set()
+        #: The numbers of the open duels that are asked for again, since it is known who is to blame.
+        self._unblamed: set[int] = set()
+        #: How many matches were played of the duels that have a note, by their numbers.
+        self._played: dict[int, int] = {}
         self._began: set[str] = set()
         self._failed: Counter[str] = Counter()
         #: The games of the duels that decide whether the teams of a fixture are deterministic, by fixture and repetition.
@@ -88,25 +93,32 @@ class LeaguePlan:
         self._tables: dict[int, tuple[Task, Record]] = {}
 
     def next(self, records: Sequence[Record]) -> list[list[Task]]:
-        """Take the records of the first open duel; return the duels that follow."""
-        if records:
-            open_duel = self._open.popleft()
-            self.open_keys.difference_update(task.key for task in open_duel.tasks)
-            self._take(open_duel, records)
+        """Take the record of the next match of the first open duel; return the matches that follow, each for itself.
+
+        So no further match of a pair is begun that the first one has stopped.
+        """
+        for record in records:
+            self._take(self._open[0], record)
         groups: list[list[Task]] = []
         while len(self._open) < _AHEAD and (duel := self._again.popleft() if self._again else next(self._source, None)) is not None:
             tasks = tuple(self._asked(duel))
             if any(task.blamed for task in tasks):
                 self.again[duel.number] = tasks
-            self._open.append(AskedDuel(duel, tasks))
+            self._open.append(AskedDuel(duel, tasks, []))
             self.open_keys.update(task.key for task in tasks)
-            groups.append([*tasks])
+            groups += [[task] for task in tasks]
         return groups
 
     def wants(self, task: Task) -> bool:
-        """False for the matches of a team that forfeits, and for those of teams whose duels are stopped."""
+        """False for the matches of a team that forfeits, and for those of teams whose duels are stopped or will be asked for with blame."""
         names = frozenset(task.names.values())
-        return names.isdisjoint(self.forfeits) and (bool(task.blamed) or names not in self._stopped)
+        if not names.isdisjoint(self.forfeits):
+            return False
+        return bool(task.blamed) or not (names in self._stopped or self._culprits(names))
+
+    def _culprits(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some teams that are to blame for void matches."""
+        return tuple(name for name in names if self._schedule.owner(name) in self._blamed) if self._blamed else ()
 
     @property
     def total(self) -> int:
@@ -154,24 +166,34 @@ class LeaguePlan:
         seed = match_seed(schedule.starts[duel.variant][duel.start], duel.repeat)
         # Teams that meet again in a later round play another match.
         repeat = duel.repeat + duel.round * schedule.league.repeat if schedule.plan.format in ("swiss", "tables") else duel.repeat
-        culprits = tuple(team for team in duel.teams if schedule.owner(team) in self._blamed)
+        culprits = self._culprits(duel.teams)
         for order in [duel.teams] if schedule.game.pairing is None else [duel.teams, duel.teams[::-1]]:
             seats = zip(schedule.game.seats(schedule.settings(duel)), order, strict=True)
             lineup = {seat: schedule.teams[name] for seat, name in seats}
             yield new_task(self._terms, lineup, settings, seed, repeat=repeat, blamed=culprits)
 
-    def _take(self, open_duel: AskedDuel, records: Sequence[Record]) -> None:
-        """Learn from the matches of a duel, and score it."""
-        duel, tasks = open_duel
-        matches = [*zip(tasks, records, strict=True)]
-        for task, record in matches:
-            if record.void:
-                self._take_void(duel, task, record)
-            else:
-                self._note_start(task, record)
-            self.done += has_result(record)
-            self.skipped += not has_result(record) and task.key not in self.unplayed
-        self._score(duel, [(task, None if record.void else record) for task, record in matches])
+    def _take(self, open_duel: AskedDuel, record: Record) -> None:
+        """Learn from the next match of a duel, and score the duel after its last one."""
+        duel, tasks, records = open_duel
+        task = tasks[len(records)]
+        records.append(record)
+        self.open_keys.discard(task.key)
+        if record.void:
+            self._take_void(duel, task, record)
+        else:
+            self._note_start(task, record)
+        self.done += has_result(record)
+        self.skipped += not has_result(record) and task.key not in self.unplayed
+        if len(records) < len(tasks):
+            return
+        self._open.popleft()
+        played = sum(map(has_result, records))
+        if duel.number in self._unblamed:
+            self._unblamed.remove(duel.number)
+            self._ask_again(duel, played)
+        self._score(duel, [(task, None if record.void else record) for task, record in zip(tasks, records, strict=True)])
+        if duel.number in self.notes:
+            self._played[duel.number] = played
         if Repeats.decides(duel):
             self._compare(duel, records)
 
@@ -234,8 +256,11 @@ class LeaguePlan:
 
     def _take_void(self, duel: PlannedDuel, task: Task, record: Record) -> None:
         """Learn from a match without a result. One that was given up stops the later duels of its teams, until somebody is to blame."""
+        culprits = self._culprits(duel.teams)
         if record.void == NOT_WANTED:
             self.left_out.add(task.key)
+            if culprits and not task.blamed and self.forfeits.keys().isdisjoint(duel.teams):
+                self._unblamed.add(duel.number)
             return
         names = _names(duel.teams)
         if record.cause in SHORTAGES:
@@ -244,13 +269,10 @@ class LeaguePlan:
             return
         if record.cause in DISPUTED:
             self._dispute(task, record)
-        owners = {team: self._schedule.owner(team) for team in duel.teams}
-        culprits = [team for team in duel.teams if owners[team] in self._blamed]
+        culprits = self._culprits(duel.teams)
         if culprits and not task.blamed:
             # Now it is known whose fault it is.
-            if duel not in self._again:
-                self._again.append(duel)
-                self._forget(duel)
+            self._unblamed.add(duel.number)
             return
         if record.cause == SUPERVISOR:
             for team in culprits:
@@ -266,11 +288,8 @@ class LeaguePlan:
 
     def _dispute(self, task: Task, record: Record) -> None:
         """Note a match for which nobody can see who is to blame. If that shows who is, such matches of that team are played again."""
-        owner = self._schedule.owner
-        teams = frozenset(filter(None, map(owner, task.names.values())))
-        suspects = frozenset(filter(None, map(owner, record.hit or tuple(task.names.values()))))
         # The attempts before were the same.
-        self._disputes += [Dispute(teams, suspects)] * 2
+        self._disputes += [_dispute_of(task, record, self._schedule.owner)] * 2
         for culprit in sorted(blamed(self._disputes) - self._blamed):
             self._blamed.add(culprit)
             others = sorted({team for dispute in self._disputes if culprit in dispute.teams for team in dispute.teams - {culprit}})
@@ -280,14 +299,15 @@ class LeaguePlan:
             for number, note in [*self.notes.items()]:
                 result = self.results.get(number)
                 if result is not None and culprit in result.duel.teams and note.startswith(_UNDECIDED):
-                    self._again.append(result.duel)
-                    self._forget(result.duel)
+                    self._ask_again(result.duel, self._played.pop(number))
                     del self.notes[number], self.results[number]
             self._stopped = {pair: note for pair, note in self._stopped.items() if culprit not in pair or not note.startswith(_UNDECIDED)}
 
-    def _forget(self, duel: PlannedDuel) -> None:
-        """Count the matches of a duel no more, since it is asked for again."""
-        self.skipped -= self._schedule.matches_each
+    def _ask_again(self, duel: PlannedDuel, played: int) -> None:
+        """Ask for a duel again, and count its matches no more, of which so many were played."""
+        self._again.append(duel)
+        self.done -= played
+        self.skipped -= self._schedule.matches_each - played
 
     def _compare(self, duel: PlannedDuel, records: Sequence[Record]) -> None:
         """Find out whether the teams of a fixture play the same games again. A duel that was not played to its end shows nothing."""
@@ -312,6 +332,36 @@ class LeaguePlan:
             f"{_names(duel.teams)} play the same game again on the same start, so a repetition would count nothing new: "
             "each of their duels counts once."
         )
+
+
+class LeaguePatience:
+    """Decides when a match is given up. One for which the machine lacks something is left to another run at once.
+
+    A match for which nobody can see who is to blame is given up with the third such match of its teams, or once it shows who is.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._after_three = after_three()
+        self._owner = schedule.owner
+        self._disputes: list[Dispute] = []
+        self._pairs: Counter[frozenset[str]] = Counter()
+
+    def gives_up(self, task: Task, record: Record) -> bool:
+        """Note a void attempt at a match. True if it is the record of the match."""
+        if record.cause in SHORTAGES:
+            return True
+        if record.cause not in DISPUTED or task.blamed:
+            return self._after_three(task, record)
+        dispute = _dispute_of(task, record, self._owner)
+        self._disputes.append(dispute)
+        teams = frozenset(task.names.values())
+        self._pairs[teams] += 1
+        return self._pairs[teams] >= MOST_VOIDS or not dispute.teams.isdisjoint(blamed(self._disputes))
+
+
+def _dispute_of(task: Task, record: Record, owner: Callable[[str], str | None]) -> Dispute:
+    teams = tuple(task.names.values())
+    return Dispute(*(frozenset(filter(None, map(owner, names))) for names in (teams, record.hit or teams)))
 
 
 def has_result(record: Record) -> bool:

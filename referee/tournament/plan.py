@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 
     Listener = Callable[[Sequence["Ended"], Collection[Task]], None]
+    #: Called once for each void attempt, in the order in which they end. True if it is the record of the task.
+    GivesUp = Callable[[Task, Record], bool]
 
 #: The number of void attempts after which a task is given up: the last void is its record.
 MOST_VOIDS = 3
@@ -179,19 +181,30 @@ def check_played(record: Record) -> None:
         raise StartError(record.text)
 
 
-def play(plan: Plan, store: Store, pool: Pool, listener: Listener = lambda *_: None) -> None:
+def after_three() -> GivesUp:
+    """Return what gives up a task with its third void attempt."""
+    voids = Counter[str]()
+
+    def gives_up(task: Task, _: Record) -> bool:
+        voids[task.key] += 1
+        return voids[task.key] >= MOST_VOIDS
+
+    return gives_up
+
+
+def play(plan: Plan, store: Store, pool: Pool, listener: Listener = lambda *_: None, gives_up: GivesUp | None = None) -> None:
     """Play what a plan asks for until nothing is open. After a kill at any moment, the same call with a new plan goes on.
 
     ``listener`` is called about twice a second, after what it is told is stored: with the attempts that have ended, void ones too, and with
-    the tasks that are being played.
+    the tasks that are being played. ``gives_up`` decides which void attempt is the record of its task, by default the third one.
     """
-    for step in playing(plan, store, pool):
+    for step in playing(plan, store, pool, gives_up):
         listener(step.ended, step.running)
 
 
-def playing(plan: Plan, store: Store, pool: Pool) -> Generator[Step, None, None]:
+def playing(plan: Plan, store: Store, pool: Pool, gives_up: GivesUp | None = None) -> Generator[Step, None, None]:
     """Play as ``play`` does, and yield each moment instead."""
-    turns, running, voids = Turns(plan, store.put), dict[str, Task](), Counter[str]()
+    turns, running, gives_up = Turns(plan, store.put), dict[str, Task](), gives_up or after_three()
     _deliver(turns, store)
     _give_out(plan, turns, pool, running)
     yield Step((), running.values())
@@ -204,8 +217,7 @@ def playing(plan: Plan, store: Store, pool: Pool) -> Generator[Step, None, None]
             _give_out(plan, turns, pool, running)
         with store.step():
             for record, task in attempts:
-                voids.update([record.key] * bool(record.void))
-                is_over = not record.void or (task is not None and voids[record.key] >= MOST_VOIDS)
+                is_over = not record.void or (task is not None and gives_up(task, record))
                 store.add(record, counts=is_over)
                 if task is not None and is_over:
                     turns.records[task.key] = record

@@ -12,7 +12,7 @@ import pytest
 from leagues import Notes, PretendPool, open_new, record
 
 from referee.league.engine import Engine
-from referee.league.plan import LeaguePlan
+from referee.league.plan import LeaguePatience, LeaguePlan
 from referee.tournament.plan import NoStore, play, settle
 from referee.tournament.pool import WorkerPool
 from referee.tournament.store import Store
@@ -50,7 +50,9 @@ def table(opened: OpenLeague, plan: LeaguePlan) -> object:
 def planned(opened: OpenLeague, how: Callable[[MatchTask], Report], slots: int = 3, store: Store | None = None) -> LeaguePlan:
     """The plan of a league that was played."""
     plan = LeaguePlan(opened.schedule)
-    play(plan, NoStore() if store is None else store, WorkerPool(PretendPool(how, slots)))
+    play(
+        plan, NoStore() if store is None else store, WorkerPool(PretendPool(how, slots)), gives_up=LeaguePatience(opened.schedule).gives_up
+    )
     return plan
 
 
@@ -154,6 +156,67 @@ def test_who_is_to_blame_for_voids_plays_those_duels_again(tmp_path: Path, slots
     assert not [number for number, result in plan.results.items() if not result.points], plan.notes
     assert not plan.notes
     assert not plan.forfeits
+    assert (plan.total, plan.done, plan.skipped) == (20, 20, 0)
+
+
+def voids_of(store: Store) -> list[tuple[str, ...]]:
+    """The teams of each void attempt, first of those that were tried again."""
+    names = {ended.task.key: tuple(sorted(ended.task.names.values())) for ended in store.done()}
+    attempts = [record.key for record in store.others() if record.void]
+    return [names[key] for key in attempts] + [names[ended.task.key] for ended in store.done() if ended.record.void]
+
+
+def test_no_more_is_void_than_shows_who_is_to_blame(tmp_path: Path) -> None:
+    opened, store = open_new(tmp_path, teams=3), Store.in_memory()
+    plan = planned(opened, lambda task: kills(task, culprit="T0"), 1, store)
+    # Three of the first pair, and one of the other pair, which shows who it is.
+    assert sorted(Counter(voids_of(store)).values()) == [1, 3]
+    assert (plan.total, plan.done, plan.skipped) == (6, 6, 0)
+    assert all(result.points for result in plan.results.values())
+    reader = LeaguePlan(opened.schedule)
+    settle(reader, store)
+    assert (reader.results, reader.notes, [*reader.sentences]) == (plan.results, plan.notes, [*plan.sentences])
+
+
+def test_duels_that_were_not_played_meanwhile_are_played_once_it_is_known(tmp_path: Path) -> None:
+    opened = open_new(tmp_path, teams=3, settings="width = 30\nheight = 30\n", extra="[starts]\ncount = 3\n")
+    seeds: list[int] = []
+
+    def later(task: MatchTask) -> Report:
+        if set(task.seats.values()) == {"T0", "T2"}:
+            seeds.extend({task.seed}.difference(seeds))
+            if len(seeds) < 3:
+                return by_chance(task)
+        return kills(task, culprit="T0")
+
+    plan = planned(opened, later, 1)
+    assert ("T0 is to blame" in plan.sentences[-1], plan.notes) == (True, {})
+    assert all(result.points for result in plan.results.values())
+    assert (len(plan.results), plan.total, plan.done, plan.skipped) == (9, 18, 18, 0)
+
+
+def test_between_two_teams_the_third_void_is_the_last_one(tmp_path: Path) -> None:
+    opened, store = open_new(tmp_path, teams=2), Store.in_memory()
+    plan = planned(opened, lambda task: kills(task, culprit="T0"), 1, store)
+    assert voids_of(store) == [("T0", "T1")] * 3
+    assert [note.partition(":")[0] for note in plan.notes.values()] == ["Nobody can see who is to blame"]
+
+
+def test_who_kills_again_when_it_is_blamed_forfeits_after_three_more(tmp_path: Path) -> None:
+    opened, store = open_new(tmp_path, teams=3), Store.in_memory()
+
+    def fails(task: MatchTask) -> Report:
+        names = tuple(task.seats.values())
+        return Void(task.key, "The supervisor was killed.", "here", reason="supervisor", teams=names) if "T0" in names else by_chance(task)
+
+    plan = planned(opened, fails, 1, store)
+    assert ([*plan.forfeits], len(voids_of(store))) == (["T0"], 7)
+
+
+def test_a_match_that_the_machine_failed_to_play_is_tried_once(tmp_path: Path) -> None:
+    opened, store = open_new(tmp_path, teams=2), Store.in_memory()
+    ill = planned(opened, lambda task: Void(task.key, "No memory is left.", "here", reason="memory"), 1, store)
+    assert len(ill.unplayed) == len(voids_of(store)) == 2
 
 
 def test_who_leaves_nothing_to_be_judged_forfeits(tmp_path: Path) -> None:
