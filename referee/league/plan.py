@@ -268,7 +268,7 @@ class LeaguePlan:
             self.sentences.append(f"{names}: {record.void}")
             return
         if record.cause in DISPUTED:
-            self._dispute(task, record)
+            self._dispute(duel, task, record)
         culprits = self._culprits(duel.teams)
         if culprits and not task.blamed:
             # Now it is known whose fault it is.
@@ -286,8 +286,12 @@ class LeaguePlan:
             self.sentences.append(note)
         self.notes[duel.number] = note
 
-    def _dispute(self, task: Task, record: Record) -> None:
-        """Note a match for which nobody can see who is to blame. If that shows who is, such matches of that team are played again."""
+    def _dispute(self, duel: PlannedDuel, task: Task, record: Record) -> None:
+        """Note a match for which nobody can see who is to blame. If that shows who is, such matches of that team are played again.
+
+        Those of an earlier round stay as they are if the pairs of this one follow from it.
+        """
+        first_round = duel.round if self._is_round_by_round else 0
         # The attempts before were the same.
         self._disputes += [_dispute_of(task, record, self._schedule.owner)] * 2
         for culprit in sorted(blamed(self._disputes) - self._blamed):
@@ -298,7 +302,9 @@ class LeaguePlan:
             )
             for number, note in [*self.notes.items()]:
                 result = self.results.get(number)
-                if result is not None and culprit in result.duel.teams and note.startswith(_UNDECIDED):
+                if result is None or result.duel.round < first_round:
+                    continue
+                if culprit in result.duel.teams and note.startswith(_UNDECIDED):
                     self._ask_again(result.duel, self._played.pop(number))
                     del self.notes[number], self.results[number]
             self._stopped = {pair: note for pair, note in self._stopped.items() if culprit not in pair or not note.startswith(_UNDECIDED)}

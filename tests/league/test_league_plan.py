@@ -195,6 +195,23 @@ def test_duels_that_were_not_played_meanwhile_are_played_once_it_is_known(tmp_pa
     assert (len(plan.results), plan.total, plan.done, plan.skipped) == (9, 18, 18, 0)
 
 
+@pytest.mark.parametrize("culprit", ["T0", "T1", "T2", "T3", "T4", "T5"])
+@pytest.mark.parametrize("form", ['format = "elimination"\n[starts]\ncount = 2', 'format = "swiss"\nrounds = 3'])
+def test_blame_changes_no_round_from_which_pairs_have_followed(tmp_path: Path, form: str, culprit: str) -> None:
+    opened, store = open_new(tmp_path, teams=6, extra=form, settings="width = 30\nheight = 30\n"), Store.in_memory()
+
+    def loses(task: MatchTask) -> Report:
+        if culprit in task.blamed:
+            return Completed(record(task, 39 if task.seats["hunter"] == culprit else 1))
+        return kills(task, culprit=culprit)
+
+    plan, reader = planned(opened, loses, 1, store), LeaguePlan(opened.schedule)
+    settle(reader, store)
+    assert reader.results == plan.results
+    assert opened.schedule.duels(plan.sorted_results) == [result.duel for result in plan.sorted_results]
+    assert plan.total == plan.done + plan.skipped
+
+
 def test_between_two_teams_the_third_void_is_the_last_one(tmp_path: Path) -> None:
     opened, store = open_new(tmp_path, teams=2), Store.in_memory()
     plan = planned(opened, lambda task: kills(task, culprit="T0"), 1, store)
