@@ -138,7 +138,7 @@ def test_each_code_of_the_referee_is_explained() -> None:
     assert codes("fault") == set(players.KINDS)
     assert codes("wrong line") == _LINE_REASONS
     assert codes("missing answer") == set(typing.get_args(players.FailureReason))
-    assert codes("isolation level") == {*limits.LEVELS, limits.LIMITS_USER}
+    assert codes("isolation level") == {*limits.LEVELS, limits.LIMITS_USER, "auto", "strict"}
     assert codes("decision") == set(typing.get_args(sequential.Decision))
     assert codes("student's status") == set(grading.STATUSES)
 

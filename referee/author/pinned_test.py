@@ -37,9 +37,9 @@ def test_{name}() -> None:
 
 def check_free(path: Path) -> Path:
     """Return the path of the replay beside a new test. UsageError if either exists already, or can't be made there."""
-    beside = path.with_name(path.name.removesuffix(".py") + SUFFIX)
     if not re.fullmatch(r"\w[\w.-]*\.py", path.name):
         raise UsageError(f"--as-test is {str(path)!r}, but must be the name of a new Python file, such as test_step.py.")
+    beside = path.with_name(path.name.removesuffix(".py") + SUFFIX)
     if not path.parent.is_dir():
         raise UsageError(f"--as-test: the folder {str(path.parent)!r} does not exist.")
     for each in (path, beside):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import gc
 import inspect
@@ -145,9 +146,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             _fail(str(error), error.exit_code, as_json=as_json, facts=error.facts)
         except SettingsError as error:
             _fail(printable(str(error)), 2, as_json=as_json)
-        except KeyboardInterrupt:
-            signal.signal(signal.SIGINT, signal.SIG_IGN)
-            _fail("Interrupted.", 130, as_json=as_json)
+        except (KeyboardInterrupt, SystemExit) as error:
+            _interrupted(error, as_json=as_json)
         except BrokenPipeError:
             # The reader of our stdout has closed it, so no message can reach it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -155,7 +155,8 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         except OSError as error:
             # For example a full disk: neither the user nor a bot caused it.
             where = f"{printable(str(error.filename))}: " if error.filename else ""
-            _fail(f"The system refused: {where}{error.strerror or error}.", 4, as_json=as_json)
+            # Only a user names a file with too long a name.
+            _fail(f"The system refused: {where}{error.strerror or error}.", 2 if error.errno == errno.ENAMETOOLONG else 4, as_json=as_json)
         except (typer.Exit, typer.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the referee; report it with a traceback
@@ -166,6 +167,16 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
     wrapped.__doc__ = "\n\n".join(part if part.startswith("Try:  ") else " ".join(part.split()) for part in paragraphs)
     return wrapped
+
+
+def _interrupted(error: KeyboardInterrupt | SystemExit, *, as_json: bool) -> NoReturn:
+    """End a command after Ctrl-C, or after another signal, of which only machines are told."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if isinstance(error, KeyboardInterrupt):
+        _fail("Interrupted.", 130, as_json=as_json)
+    if as_json and isinstance(error.code, int):
+        _fail("Interrupted.", error.code, as_json=True)
+    raise error
 
 
 def _fail(text: str, code: int, *, as_json: bool, facts: Mapping[str, Any] | None = None) -> NoReturn:

@@ -62,6 +62,7 @@ def check(
 
     chosen = chosen_checks(only or [])
     if list_checks:
+        games.get(game or games.names()[0])
         _list(chosen, as_json=as_json)
         return
     if bot is None:

@@ -13,7 +13,7 @@ import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, group, put, put_json, say
 from referee.cli.league_output import plain_progress, progress, put_check, put_export, put_standings, store_files, top
-from referee.cli.options import PAGE_HELP, Database, Force, PageOptions, SeriesOptions, path_argument
+from referee.cli.options import PAGE_HELP, Database, Force, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
 from referee.handins.names import file_name
@@ -38,7 +38,7 @@ _MANY_TEAMS = 20
 #: The folder for leagues that are given none.
 _FOLDER = Path("matches/leagues")
 
-Folder = Annotated[Path, path_argument(metavar="DIR", help="The league's folder.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.")]
 
 
 @league.command("run")

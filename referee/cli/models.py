@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar, get_args
 
 import typer
 from pydantic import BaseModel, ConfigDict
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 _INFO = type(typer.Option())
+_ARGUMENT = type(typer.Argument())
 
 
 class CommandModel(BaseModel):
@@ -37,6 +39,28 @@ class CommandModel(BaseModel):
                     str(facts["flag"]), metavar=str(facts["metavar"]), help=field.description, rich_help_panel=cls.panels.get(name)
                 )
                 yield option(name, Annotated[field.annotation, info], default)
+
+
+def _named(text: str) -> str:
+    """Return the text of a path. An empty one is refused: as a path it would be the current folder."""
+    if not text:
+        raise typer.BadParameter("it is empty; name a file or a folder.")
+    return text
+
+
+def named_path(text: str) -> Path:
+    """Return the path that an argument or an option names, which may not be empty."""
+    return Path(_named(text))
+
+
+def _refuses_empty_paths(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter of a command as it is; where its values are paths, an empty one is refused when they are read."""
+    kind, *infos = get_args(parameter.annotation) if hasattr(parameter.annotation, "__metadata__") else (parameter.annotation,)
+    is_path = kind is Path or Path in get_args(kind)
+    for info in infos:
+        if isinstance(info, _INFO | _ARGUMENT) and (is_path or parameter.name == "out"):
+            info.parser = named_path if is_path else _named
+    return parameter
 
 
 def option(name: str, annotation: object, default: object = None) -> inspect.Parameter:
@@ -69,6 +93,7 @@ def with_fields(function: Callable[..., None]) -> Callable[..., None]:
             values[name] = model.model_validate({field: value for field, value in fields.items() if value is not None})
         function(**values)
 
+    options = [_refuses_empty_paths(parameter) for parameter in options]
     command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     # The types themselves: typer evaluates their texts otherwise, for each command at each start.
     command.__annotations__ = {each.name: each.annotation for each in options}

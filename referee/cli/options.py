@@ -41,15 +41,7 @@ Out = Annotated[
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file that this command did not write.")]
 
 
-def named_path(text: str) -> Path:
-    """Return the path that an argument names. An empty one is refused: as a path it would be the current folder."""
-    if not text:
-        raise typer.BadParameter("it is empty; name a file or a folder.")
-    return Path(text)
-
-
-path_argument = functools.partial(typer.Argument, parser=named_path)
-ReplayFile = Annotated[Path, path_argument(metavar="REPLAY", help="A replay file.")]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 FirstRules = Annotated[str | None, typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)")]

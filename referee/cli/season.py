@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import typer
 
 from referee.cli.app import command, put, put_csv, say
-from referee.cli.options import ListenOptions, WorkerOptions, path_argument
+from referee.cli.options import ListenOptions, WorkerOptions
 from referee.cli.pages import tell_port
 from referee.errors import UsageError
 from referee.isolation import machine
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from referee.arena.arena import OpenArena
 
-Folder = Annotated[Path, path_argument(metavar="DIR", help="The arena's folder.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The arena's folder.")]
 
 
 @contextlib.contextmanager

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
-from referee.cli.options import Force, PageOptions, page_option, path_argument
+from referee.cli.options import Force, PageOptions, page_option
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
 from referee.league.folder_standings import of_folder
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-ReplayFile = Annotated[Path, path_argument(metavar="REPLAY", help="A replay file, or an exported page.")]
+ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
 #: The most frames of a GIF without --every.
 _FRAMES = 240
@@ -48,7 +48,7 @@ def watch(
     *,
     file: Annotated[
         Path,
-        path_argument(
+        typer.Argument(
             metavar="REPLAY|FOLDER",
             help="A replay file or an exported page; or a folder of replays or of a league.",
         ),

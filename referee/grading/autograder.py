@@ -127,6 +127,8 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
     check_runs_per_day(runs_per_day)
     if not 30 <= seconds <= 86_400:
         raise UsageError(f"--deadline is {seconds:g}, but must be from 30 to 86,400 seconds.")
+    if not out.name or out.is_dir():
+        raise UsageError(f"--out is {str(out)!r}, but must be the name of a new file, such as autograder.zip.")
     committed = out.with_name(f"{out.stem}.{commitment.FILE}")
     for path in (out, committed):
         if os.path.lexists(path):
