@@ -11,7 +11,6 @@ from referee.errors import ReplayError
 from referee.handins.hashes import PROGRAM
 from referee.league.database import PLANNED, STOPPED
 from referee.league.engine import StateReader
-from referee.league.folder import LeagueView
 from referee.league.standings import table
 from referee.replay import reader
 from referee.support.words import counted, the_seat
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from referee.league.league_schedule import Schedule
     from referee.league.standings import StandingsRow
     from referee.league.store import Store, StoredMatch
-    from referee.tournament.values import DuelResult, MatchTask, PlannedDuel
+    from referee.tournament.values import DuelResult, MatchTask
 
     Progress = Callable[[int, int], None]
 
@@ -44,7 +43,7 @@ class CheckedMatches(Protocol):
         """The folder of the replays."""
 
     @property
-    def store(self) -> LeagueView | Store:
+    def store(self) -> Store:
         """The store."""
 
     @property
@@ -164,7 +163,7 @@ class _LeagueCheck:
             if number not in duels_by_number:
                 # Its round was planned after the duels were read.
                 continue
-            expected = {task.key: task for task in _expected(self._opened, duels_by_number[number])}
+            expected = {task.key: task for task in plan.tasks(duels_by_number[number])}
             matches = list(group)
             theirs.put(number, [(stored.task, stored.record) for stored in matches])
             ours.put(number, [(stored.task, self._checked(stored, expected.get(stored.task.key))) for stored in matches])
@@ -183,10 +182,10 @@ class _LeagueCheck:
 
     def _check_rest(self, tasks: Sequence[MatchTask], numbers: Sequence[int]) -> LeagueReport:
         """Name what the store has lost, and check the replays of all other matches. There are no standings without the lost ones."""
-        duels = {duel.number: duel for duel in self._opened.store.duels()}
+        plan, duels = self._plan, {duel.number: duel for duel in self._opened.store.duels()}
         self._problems += self._lost(tasks)
         for number, group in itertools.groupby(self._opened.store.matches(), key=lambda stored: stored.task.duel):
-            expected = {task.key: task for task in _expected(self._opened, duels[number])} if number in duels else None
+            expected = {task.key: task for task in plan.tasks(duels[number])} if number in duels else None
             for stored in group:
                 self._checked(stored, stored.task if expected is None else expected.get(stored.task.key))
         self._problems += [f"The duel {number + 1}: the store has lost it." for number in numbers]
@@ -290,11 +289,6 @@ def _unplanned(opened: CheckedMatches, results: Sequence[DuelResult]) -> tuple[l
     new = [duel for duel in opened.schedule.duels(results) if duel.number not in numbers]
     tasks = [task for duel in new for task in opened.schedule.tasks(duel)]
     return [task for task in tasks if replay_path(opened.replays, task.key).exists()], len(new)
-
-
-def _expected(opened: CheckedMatches, duel: PlannedDuel) -> Sequence[MatchTask]:
-    """The matches of a duel by the schedule, and in a league by who is to blame for void ones."""
-    return opened.store.tasks(duel) if isinstance(opened.store, LeagueView) else opened.schedule.tasks(duel)
 
 
 def _named(task: MatchTask) -> str:

@@ -10,7 +10,6 @@ from referee.support.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from referee.league.folder import LeagueView
     from referee.league.league import OpenLeague
     from referee.league.store import Store
 
@@ -20,7 +19,7 @@ _ERROR = 0.01
 _LEAST = 30
 
 
-def strange_hosts(store: LeagueView | Store) -> list[tuple[str, str]]:
+def strange_hosts(store: Store) -> list[tuple[str, str]]:
     """Return the machines on which matches end differently than on all others, with the reason."""
     endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for stored in store.matches(done=True):

@@ -10,8 +10,8 @@ from referee.errors import UsageError
 from referee.league import config, schedule, standings
 from referee.league.database import FILE
 from referee.league.engine import LeagueState, read_state
-from referee.league.folder import LeagueRow, LeagueStore, LeagueView
 from referee.league.league_schedule import Schedule
+from referee.league.store import Store
 from referee.replay.paths import make_folder
 from referee.support.words import counted
 from referee.tournament import address, commitment
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.league.standings import StandingsRow
-    from referee.league.store import Store
     from referee.tournament.ratings import Rating
     from referee.tournament.values import DuelResult
 
@@ -51,17 +50,14 @@ class OpenLeague:
     #: The teams that don't play because the staff says so; nobody does in a league.
     disqualified: Sequence[str] = ()
 
-    def __init__(self, folder: Path, store: LeagueStore) -> None:
+    def __init__(self, folder: Path, store: Store) -> None:
         self.folder = folder
-        row = store.league()
-        if row is None:
+        self.store = store
+        facts = store.fact("league")
+        if facts is None:
             raise UsageError(f"{folder} holds a league that was never begun: referee league run FILE --out {folder}")
-        self.league = config.from_json(row.league)
+        self.league = config.from_json(facts)
         self.schedule = Schedule(self.league, store.teams())
-        #: The league's own rows, and what its reports read.
-        self.rows_store = store
-        self.view = LeagueView(store, self.schedule)
-        self.store: LeagueView | Store = self.view
 
     def close(self) -> None:
         """Close the store."""
@@ -84,8 +80,6 @@ class OpenLeague:
     def state(self) -> LeagueState:
         """The state of the league. StoreError if the store has lost matches."""
         self.check_whole()
-        if isinstance(self.store, LeagueView):
-            return LeagueState(self.store.duels(), self.store.results())
         return read_state(self.store, self.schedule)
 
     def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Standing]:
@@ -152,7 +146,7 @@ def check_new(folder: Path, database: str | None = None) -> None:
     if (stored is not None and stored.url != database) or (database is not None and (folder / FILE).exists()):
         raise UsageError(_already_there(str(folder), folder))
     if database is None and (folder / FILE).exists():
-        with LeagueStore.open(folder, create=True) as store:
+        with Store.open(folder, create=True) as store:
             _check_free(store, folder)
 
 
@@ -164,18 +158,19 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
     check_new(folder, database)
     if database is None:
         make_folder(folder)
-    store = LeagueStore.open(folder, database, create=True)
+    store = Store.open(folder, database, create=True)
     try:
         with store.claim():
             _check_free(store, folder)
             commitment.check_place(league.commitment, folder)
             make_folder(folder)
             number = uuid.uuid4().hex
+            facts = {"league": league.to_json(), "id": number}
             if database is None:
                 address.write_id(folder, number)
             else:
                 address.write(folder, address.Address(database, number))
-            store.begin(LeagueRow(id=number, league=league.to_json(), teams=tuple(team.name for team in league.teams)), league.teams)
+            store.begin(facts, league.teams)
             # After the store: a league that was killed before has no secret that anybody could need.
             commitment.write(league.commitment, folder)
         return OpenLeague(folder, store)
@@ -184,9 +179,9 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
         raise
 
 
-def _check_free(store: LeagueStore, folder: Path) -> None:
+def _check_free(store: Store, folder: Path) -> None:
     """Raise UsageError if a store holds a league."""
-    if store.league() is not None:
+    if store.fact("league") is not None:
         raise UsageError(_already_there(store.where, folder))
 
 
@@ -199,14 +194,12 @@ def open_league(folder: Path) -> OpenLeague:
     stored = address.read(folder)
     if stored is None and (folder / file_name(KIND)).exists():
         raise UsageError(f"{folder} holds no league, but the duels of a comparison, which referee compare continues.")
-    store = LeagueStore.open(folder, None if stored is None else stored.url)
+    store = Store.open(folder, None if stored is None else stored.url)
     try:
         opened = OpenLeague(folder, store)
-        row = store.league()
-        number = None if row is None else row.id
-        if stored is not None and number != stored.id:
+        if stored is not None and store.fact("id") != stored.id:
             raise UsageError(f"{store.where} holds another league ({opened.league.name}) than the one of {folder}.")
-        if stored is None and address.read_id(folder) not in (None, number):
+        if stored is None and address.read_id(folder) not in (None, store.fact("id")):
             raise UsageError(
                 f"{store.where} is the file of another league ({opened.league.name}) than the one of "
                 f"{folder}. Put this league's own {FILE} there."

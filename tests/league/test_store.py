@@ -13,8 +13,8 @@ from leagues import Notes, PretendPool, play, record, write_league
 
 from referee.errors import UsageError
 from referee.league import config
+from referee.league.engine import Engine
 from referee.league.league import begin, open_league
-from referee.league.playing import LeaguePlay
 from referee.league.store import Store
 from referee.tournament import address
 from referee.tournament.transactions import StoreError
@@ -326,12 +326,12 @@ def test_a_server_that_goes_away_stops_the_league_and_it_resumes(tmp_path: Path,
         return play(task)
 
     with pytest.raises(StoreError, match=r"The store .*\*\*\*.* can't be written") as caught:
-        LeaguePlay(opened.view, opened.schedule, PretendPool(stops)).run(Notes())
+        Engine(opened.store, PretendPool(stops), opened.schedule, Notes()).run()
     assert "\n" not in str(caught.value)
     opened.close()
     server.start()
     opened = open_league(tmp_path / "out")
     pool = PretendPool(play)
-    LeaguePlay(opened.view, opened.schedule, pool).run(Notes())
+    Engine(opened.store, pool, opened.schedule, Notes()).run()
     assert len(pool.played) == 12 - 4
     opened.close()
