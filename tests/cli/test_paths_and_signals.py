@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         ("league", "run", ""),
         ("league", "run", ".", "--out", ""),
         ("verify", ""),
+        ("export", "a.replay.jsonl.gz", "--html", "--out", ""),
         ("serve", "architect", "--out", ""),
     ],
 )
