@@ -181,7 +181,7 @@ def _outputs(folder: Path) -> Iterator[Path]:
     """Yield the folders and files of the marks; of the students' folders, the files that are there."""
     from referee.grading import handout, outputs
     from referee.grading.grading import RUBRIC as RUBRIC_USED
-    from referee.league.report_folder import PAGES, REPORT, VIEWER
+    from referee.pages.replay_scripts import PAGES, REPORT, VIEWER
     from referee.tournament.commitment import PRIVATE
 
     folders = [folder / name for name in (handout.STUDENTS, PAGES)]

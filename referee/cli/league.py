@@ -166,10 +166,11 @@ def report(
     need_web("The report")
     from referee.league import report_folder
     from referee.league.report import of_league
+    from referee.pages.replay_scripts import MOST_BYTES
 
     with _opened(folder) as opened:
         try:
-            most_bytes = 0 if alone else report_folder.MOST_BYTES
+            most_bytes = 0 if alone else MOST_BYTES
             for path, mark in report_folder.outputs(folder if out is None else out):
                 check_output(path, mark, store_files(folder), force=force)
             if is_live:
@@ -200,6 +201,7 @@ def _follow_league(opened: OpenLeague, options: PageOptions, most_bytes: int, ou
     from referee.league import report_folder
     from referee.league.report import RUNNING, of_league
     from referee.league.report_live import LiveReport
+    from referee.pages.replay_scripts import REPORT
     from referee.pages.serve import serve_site
 
     page = bind_page(options)
@@ -218,7 +220,7 @@ def _follow_league(opened: OpenLeague, options: PageOptions, most_bytes: int, ou
 
     write()
     folder = opened.folder if out is None else out
-    serve_site(lambda: LiveReport(write_again, folder, page.token), page.listener, page.names, page.announcer(report_folder.REPORT))
+    serve_site(lambda: LiveReport(write_again, folder, page.token), page.listener, page.names, page.announcer(REPORT))
 
 
 @league.command("export")

@@ -15,7 +15,7 @@ from referee.grading.handout import write_changed
 from referee.grading.tables import needs
 from referee.grading.values import STATUSES
 from referee.handins.values import MISSING, OK, REFUSED
-from referee.league import report_folder
+from referee.pages import replay_scripts
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.words import counted
 
@@ -37,9 +37,9 @@ def write(grades: Grades, folders: Mapping[str, str]) -> None:
         for _, record in trial.matches
         if (path := _path(grades, record)) is not None
     )
-    viewable = report_folder.write_pages(replays, grades.folder)
-    write_changed(grades.folder / report_folder.REPORT, html(grades, folders, viewable).encode())
-    report_folder.remove_others(grades.folder / report_folder.PAGES, viewable)
+    viewable = replay_scripts.write_pages(replays, grades.folder)
+    write_changed(grades.folder / replay_scripts.REPORT, html(grades, folders, viewable).encode())
+    replay_scripts.remove_others(grades.folder / replay_scripts.PAGES, viewable)
 
 
 def html(grades: Grades, folders: Mapping[str, str], viewable: Container[str] = ()) -> str:

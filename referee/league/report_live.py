@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import Route
 
-from referee.league.report_folder import is_served
+from referee.pages.replay_scripts import is_served
 from referee.pages.replay_session import in_thread
 from referee.pages.security import SecurityMiddleware
 from referee.support.files import open_regular

@@ -16,10 +16,10 @@ from asgi import asked
 from live_pages import served
 from serving import PATIENCE
 
-from referee.league.report_folder import write_pages
 from referee.pages.folder_index import FolderIndex
 from referee.pages.folder_listing import scan
 from referee.pages.folder_site import FolderPages
+from referee.pages.replay_scripts import write_pages
 from referee.replay.paths import SUFFIX
 
 if TYPE_CHECKING:
