@@ -13,12 +13,13 @@ from referee.games.game import SettingsError
 from referee.handins.entry import read as read_entry
 from referee.handins.names import LONGEST_NAME, check_different, check_name
 from referee.isolation import submission
-from referee.league.config import LeagueFile, LeagueReader, PlayFile, StartsSection
+from referee.league.config import LeagueFile, LeagueReader
 from referee.match import settings_file
 from referee.match.options import shown
 from referee.support.meant import near_one
 from referee.support.sections import Section
 from referee.support.times import shown_time
+from referee.tournament.play_file import PlayFile, StartsSection
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -181,7 +182,7 @@ def _references(file: ArenaFile, reader: LeagueReader, settings: Settings, seat:
             raise UsageError(f"references, table {number}: the key 'name' is missing, or is no text.")
         check_name(name, f"The name of reference {number}", LONGEST_TEAM)
         played_seats = seats if seat is None else tuple(candidate for candidate in seats if (candidate == seat) != (name in file.against))
-        spec = reader.spec(name, row, settings, played_seats)
+        spec = reader.play.spec(name, row, settings, played_seats)
         references[name] = read_entry(name, spec, reader.game, settings, folder, played_seats)
     check_different([str(row["name"]) for row in file.references])
     return references

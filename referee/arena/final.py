@@ -11,6 +11,7 @@ from referee.handins.entry import read as read_entry
 from referee.league import config, schedule
 from referee.league.league import begin
 from referee.tournament.commitment import new_secret
+from referee.tournament.play_file import StartList
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +59,7 @@ def begin_final(arena: OpenArena, folder: Path, kind: str, starts: int) -> Final
         seed=new_secret(),
         format=config.Format(kind, rounds, 2),
         teams=teams,
-        starts=config.StartList(starts),
+        starts=StartList(starts),
         variants=(base.variants[0]._replace(name=""),),
     )
     try:

@@ -9,24 +9,22 @@ from pydantic import Field
 from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
-from referee.handins.entry import check_plays, to_add
+from referee.handins.entry import check_plays
 from referee.handins.entry import read as read_entry
-from referee.handins.names import check_different, check_name, file_name
-from referee.isolation.limits import IsolationValue, Limits
+from referee.handins.names import check_different, check_name
 from referee.league import schedule
 from referee.match import settings_file
-from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
+from referee.match.options import MatchOptions, shown
 from referee.support.meant import near_one
-from referee.support.sections import Section
-from referee.tournament import starts
 from referee.tournament.commitment import LEAGUE, Commitment, StartFamily, new_secret, root
+from referee.tournament.play_file import PlayFile, PlayReader, StartList, Variant
 from referee.tournament.values import MatchStart, Team
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from referee.games.game import AnyGame, Json, Seat, Settings
+    from referee.games.game import AnyGame, Json, Settings
 
 ROUND_ROBIN, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
 #: The league file in a folder of teams.
@@ -41,20 +39,6 @@ class Format(NamedTuple):
     kind: str = ROUND_ROBIN
     rounds: int = 0
     table_size: int = 2
-
-
-class Variant(NamedTuple):
-    """Settings in which each fixture is played: all of them, as JSON. ``name`` is "" where there is only one variant without a name."""
-
-    name: str
-    settings: Mapping[str, Json]
-
-
-class StartList(NamedTuple):
-    """The source of the starts: a number of ``drawn`` ones, or those ``listed``; neither: the standard start."""
-
-    drawn: int = 0
-    listed: tuple[MatchStart, ...] = ()
 
 
 class League(NamedTuple):
@@ -81,7 +65,7 @@ class League(NamedTuple):
     @property
     def resampling_seed(self) -> int:
         """The seed of the resamples from which intervals of ratings come: the same league always has the same ones."""
-        return int.from_bytes(self.secret[:4], "big")
+        return self.commitment.resampling_seed
 
     @property
     def shown_seed(self) -> int | None:
@@ -134,29 +118,6 @@ def from_json(data: Mapping[str, Json]) -> League:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UsageError(f"This is not a league of this version of the referee ({error}); restore its store from a copy.") from None
-
-
-class StartsSection(Section):
-    """Drawn starts, or a file of them."""
-
-    count: int | None = Field(default=None, ge=1, le=starts.MOST)
-    file: str | None = None
-
-
-class PlayFile(Section):
-    """What the file of a league and that of an arena say of its matches. The game checks ``settings``."""
-
-    name: str | None = None
-    game: str = games.names()[0]
-    rules: str | None = None
-    seed: settings_file.Seed = None
-    isolation: IsolationValue = "auto"
-    clock: BilledTime = AUTO
-    settings: dict[str, object] = Field(default_factory=dict)
-    starts: StartsSection = StartsSection()
-    time: TimeLimits = TimeLimits()
-    run: RunOptions = RunOptions()
-    limits: Limits = Limits()
 
 
 class LeagueFile(PlayFile):
@@ -216,9 +177,8 @@ class LeagueReader:
         self.file = file
         self.home = home
         self.name = name if file.name is None else file.name
-        self.game: AnyGame = games.get(file.game)
-        #: What is wrong with the settings if they are played without a drawn or listed start.
-        self._unplaced: SettingsError | None = None
+        self.play = PlayReader(file, home, file.variants)
+        self.game: AnyGame = self.play.game
 
     def league(self) -> League:
         """Return the league. Raises UsageError or SettingsError."""
@@ -235,7 +195,7 @@ class LeagueReader:
         check_name(self.name, "The league's name")
         seed = new_secret() if file.seed is None else file.seed
         size = self._table_size()
-        variants, checked = self._variants(size)
+        variants, checked = self.play.variants(size)
         league = League(
             name=self.name,
             game=file.game,
@@ -244,11 +204,9 @@ class LeagueReader:
             seed=seed,
             variants=variants,
             teams=(),
-            starts=self._starts(variants, checked, root(seed)),
+            starts=self.play.starts(variants, checked, root(seed)),
             repeat=file.repeat,
-            options=MatchOptions(
-                time=TimeControl(**file.time.given, kind=file.clock), run=file.run, isolation=file.isolation, limits=file.limits
-            ).settled(),
+            options=self.play.options(),
             slots=file.slots,
             home=str(self.home),
         )
@@ -273,79 +231,12 @@ class LeagueReader:
                 raise UsageError(f"settings.{info.players_option} is {shown(player_count)}, but {why}; remove one of them.")
             if size is not None:
                 return size
-        size = len(self.game.seats(self._settings({}, "")))
+        size = len(self.game.seats(self.play.settings({}, "")))
         if file.table_size not in (None, size):
             raise UsageError(f"table_size is {file.table_size}, but {info.name} has {size} players; remove table_size.")
         if file.format != TABLES and size != 2:
             raise UsageError(f'format is "{file.format}", but {info.name} has {size} players; take "{TABLES}".')
         return size
-
-    def _settings(self, settings: Mapping[str, Json], where: str) -> Settings:
-        """Return checked settings; ``where`` names the variant for the message."""
-        source = self.game.starts
-        try:
-            return self.game.codec.settings(self.file.rules, settings)
-        except SettingsError as error:
-            wrong = SettingsError(f"{where}{error}")
-            if source is None or self.file.starts == StartsSection():
-                raise wrong from None
-        try:
-            checked = source.settings(self.file.rules, settings)
-        except SettingsError as error:
-            raise SettingsError(f"{where}{error}") from None
-        # Only the start of the settings themselves is wrong, and it may never be played.
-        self._unplaced = wrong
-        return checked
-
-    def _variants(self, size: int) -> tuple[tuple[Variant, ...], list[Settings]]:
-        """Return the variants, and their settings as the game has checked them."""
-        option = self.game.info.players_option
-        variants: dict[str, Variant] = {}
-        checked: list[Settings] = []
-        names: dict[str, int] = {}
-        for number, table in enumerate(self.file.variants or [{}], 1):
-            overrides = dict(table)
-            name = overrides.pop("name", f"variant {number}" if self.file.variants else "")
-            where = f"variants, table {number}: " if self.file.variants else ""
-            if not isinstance(name, str):
-                raise UsageError(f"{where}name is {shown(name)}, but must be a text.")
-            if where:
-                check_name(name, f"The name of variants, table {number}")
-            if names.setdefault(file_name(name), number) != number:
-                raise UsageError(f"{where}an earlier table has the name '{name}', too; give one of them another name.")
-            if option and overrides.get(option, size) != size:
-                raise UsageError(f"{where}{option} can't differ between variants; remove it.")
-            settings = self._settings({**self.file.settings, **({option: size} if option else {}), **overrides}, where)
-            variant = Variant(name, self.game.codec.settings_json(settings))
-            twin = next((other for other in variants.values() if other.settings == variant.settings), None)
-            if twin is not None:
-                raise UsageError(f"{where}its settings are those of '{twin.name}'; remove one of them.")
-            variants[name] = variant
-            checked.append(settings)
-        return tuple(variants.values()), checked
-
-    def _starts(self, variants: Sequence[Variant], checked: Sequence[Settings], secret: bytes) -> StartList:
-        section = self.file.starts
-        if section.count is not None and section.file is not None:
-            raise UsageError("starts has both count and file; remove one of them.")
-        named = [(variant.name, settings) for variant, settings in zip(variants, checked, strict=True)]
-        if section.file is not None:
-            listed = starts.read(self.home / section.file, self.game, named, secret)
-            if self._unplaced is not None and not all(starts.is_placed(self.game, checked[0], start.settings) for start in listed):
-                raise self._unplaced
-            return StartList(0, listed)
-        if section.count is None:
-            return StartList()
-        for name, settings in named:
-            try:
-                drawn = starts.starts(self.game, settings, secret, section.count)
-            except SettingsError as error:
-                raise SettingsError(f"starts.count is {section.count}, but{f' in {name!r}' if name else ''} {error}") from None
-            tables: Iterable[Mapping[str, Json]] = (self.file.settings, *self.file.variants)
-            twice = sorted({key for key in drawn[0].settings for table in tables if key in table})
-            if twice:
-                raise UsageError(f"settings.{twice[0]} names a start, but starts.count draws the starts; remove one of them.")
-        return StartList(section.count)
 
     # Teams.
 
@@ -374,33 +265,12 @@ class LeagueReader:
     def _teams(self, names: Sequence[str], checked: Sequence[Settings]) -> tuple[Team, ...]:
         league_teams = []
         for name, row in zip(names, self.file.teams, strict=True):
-            spec = self.spec(name, row, checked[0])
+            spec = self.play.spec(name, row, checked[0])
             team = read_entry(name, spec, self.game, checked[0], self.home)
             for settings in checked[1:]:
                 check_plays(team, self.game, settings)
             league_teams.append(team)
         return tuple(league_teams)
-
-    def spec(self, name: str, row: Mapping[str, Json], settings: Settings, seats: Sequence[Seat] | None = None) -> str | dict[str, str]:
-        """Return the program of every seat, or one for each of ``seats`` (None: all of the game). UsageError if one is missing or unknown."""
-        # Where there can be any number of players, all seats are alike.
-        seat_keys = () if self.game.info.players_option else self.game.seats(settings) if seats is None else tuple(seats)
-        programs = {key: value for key, value in row.items() if key != "name"}
-        for key, value in programs.items():
-            if key not in ("program", *seat_keys):
-                raise UsageError(f"the team '{name}' has an unknown key '{key}'; {near_one(key, ('name', 'program', *seat_keys))}")
-            if not isinstance(value, str):
-                raise UsageError(f"the team '{name}' has a wrong {key!r}, {shown(value)}; write a text.")
-        if "program" in programs:
-            every = str(programs["program"])
-            return every if len(programs) == 1 else {seat: programs.get(seat, every) for seat in seat_keys}
-        missing = [seat for seat in seat_keys if seat not in programs]
-        if missing == list(seat_keys):
-            ways = "program" + (f", or {' and '.join(seat_keys)}" if seat_keys else "")
-            raise UsageError(f"the team '{name}' has no program; add the key {ways}.")
-        if missing:
-            raise UsageError(f"the team '{name}' has no {missing[0]}. {to_add(missing[0], self.game, settings)}")
-        return programs
 
     # The format.
 

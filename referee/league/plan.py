@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import DISPUTED, SUPERVISOR
 from referee.isolation.machine import SHORTAGES
-from referee.league.disputes import Dispute, blamed
 from referee.league.repeats import Repeats
 from referee.league.schedule import ROUND_BY_ROUND
+from referee.tournament.disputes import Dispute, blamed
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.plan import MOST_VOIDS, NOT_WANTED, after_three
 from referee.tournament.results import duel_result, stopped

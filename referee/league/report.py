@@ -6,8 +6,8 @@ import itertools
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.league.config import StartList
 from referee.league.standings import rule
+from referee.tournament.play_file import StartList
 from referee.tournament.progress import Pace
 
 if TYPE_CHECKING:

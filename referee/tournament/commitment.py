@@ -97,6 +97,11 @@ class Commitment(NamedTuple):
     repeat: int = 1
 
     @property
+    def resampling_seed(self) -> int:
+        """The seed of the resamples from which intervals of ratings come: the same secret always has the same ones."""
+        return int.from_bytes(root(self.source)[:4], "big")
+
+    @property
     def is_guessable(self) -> bool:
         """True if the starts come from a seed that could be guessed, so that a published hash would prove little."""
         return is_guessable(self.source)

@@ -12,9 +12,9 @@ from leagues import Notes, PretendPool, open_new, play, record
 
 from referee.arena.engine import ArenaEngine
 from referee.errors import BUSY, DISPUTED, SUPERVISOR
-from referee.league.disputes import Dispute, blamed
 from referee.league.engine import Engine, MachineFailed
 from referee.league.league import open_league
+from referee.tournament.disputes import Dispute, blamed
 from referee.tournament.worker import Completed, Report, Void
 
 if TYPE_CHECKING:
