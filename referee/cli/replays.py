@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -11,7 +10,7 @@ import typer
 from referee.cli.app import REPLAYS, JsonFlag, app, columns, command, put, put_json, say
 from referee.cli.options import ReplayFile
 from referee.cli.terminal import seldom
-from referee.errors import UsageError
+from referee.errors import ReplayError, UsageError
 from referee.support.words import counted
 
 
@@ -25,25 +24,28 @@ def verify(
 
     Every file is reported. Exit status 1 if a replay is incomplete or incorrect; else 2 if a file isn't a replay or can't be read.
     """
-    from referee.replay.several import verify_all
+    from referee.replay.reader import verify as verify_replay
 
     reports: list[dict[str, Any]] = []
     say_seldom = seldom()
-
-    def tell(count: int, steps: int) -> None:
-        say_seldom(f"verified {count:,} of {counted(len(files), 'replay')}, {counted(steps, 'step')}")
-
-    with contextlib.closing(verify_all(files, tell)) as verdicts:
-        for file, (steps, problem) in zip(files, verdicts, strict=True):
-            reports.append({"file": str(file), "ok": problem is None, "steps": steps, "problem": problem})
-            if as_json:
-                continue
-            if problem is None:
-                put(f"{file}: good, {counted(steps, 'step')}")
-            else:
-                # A file that can't be read is named in the sentence already.
-                named = "" if problem["kind"] == "unreadable" else f"{file}: "
-                say(f"referee: {named}{problem['text'].rstrip('.')}.")
+    total = 0
+    for number, file in enumerate(files, 1):
+        try:
+            replay = verify_replay(file)
+            steps, problem = replay.turns, None if replay.problem is None else replay.problem.to_json()
+        except ReplayError as error:
+            steps, problem = 0, {"kind": "unreadable", "text": str(error)}
+        reports.append({"file": str(file), "ok": problem is None, "steps": steps, "problem": problem})
+        total += steps
+        say_seldom(f"verified {number:,} of {counted(len(files), 'replay')}, {counted(total, 'step')}")
+        if as_json:
+            continue
+        if problem is None:
+            put(f"{file}: good, {counted(steps, 'step')}")
+        else:
+            # A file that can't be read is named in the sentence already.
+            named = "" if problem["kind"] == "unreadable" else f"{file}: "
+            say(f"referee: {named}{str(problem['text']).rstrip('.')}.")
     problems = [report["problem"]["kind"] for report in reports if not report["ok"]]
     unreadable = problems.count("unreadable")
     if as_json:

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.pages import page
 from referee.pages.standalone import findings
 from referee.replay.paths import SUFFIX
-from referee.replay.several import cores
 from referee.support.files import open_regular, remove_parts, write_whole
+from referee.support.processes import cores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator

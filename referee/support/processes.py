@@ -16,6 +16,11 @@ GIVES_WAY = 10
 _WISHES, _PAUSE = 20, 0.05
 
 
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def module_command(module: str, *arguments: str) -> list[str]:
     """Return the command that runs one of our modules with this Python."""
     return [sys.executable, "-m", module, *arguments]

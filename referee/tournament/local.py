@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import SUPERVISOR, UsageError
 from referee.isolation import machine
-from referee.support.processes import set_old_objects_aside, start_module
+from referee.support.processes import cores, set_old_objects_aside, start_module
 from referee.tournament.worker import Report, Terms, Void, Worker, end_with
 
 if TYPE_CHECKING:
@@ -174,7 +174,6 @@ class _Process:
 
 def free_slots(limits: Limits) -> int:
     """Return how many matches this machine can play at once: one for each core, but no more than the free memory of machine and container allow."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         import psutil
     except ImportError:
@@ -182,7 +181,7 @@ def free_slots(limits: Limits) -> int:
         free = math.inf
     else:
         free = psutil.virtual_memory().available
-    return int(max(1, min(cores, machine.matches_in_memory(free, limits))))
+    return int(max(1, min(cores(), machine.matches_in_memory(free, limits))))
 
 
 def checked_slots(slots: int | None, limits: Limits) -> int:
