@@ -266,8 +266,8 @@ def _judge(result: DebugResult, answer: ComparedAnswer) -> Judgment:
     return Judgment((*passed, *(notice.text for notice in notices if notice.seat == seat)), after)
 
 
-def report(file: Path, bot: str, isolation: str, result: DebugResult) -> dict[str, Json]:
-    """Return what ``--json`` prints."""
+def report(file: Path, bot: str, isolation: str, result: DebugResult, test: tuple[Path, Path] | None) -> dict[str, Json]:
+    """Return what ``--json`` prints. ``test`` is the written test and the replay beside it."""
     question, game = result.question, result.recorded.game
 
     def answer_json(answer: ComparedAnswer | None) -> dict[str, Json] | None:
@@ -292,11 +292,12 @@ def report(file: Path, bot: str, isolation: str, result: DebugResult) -> dict[st
         "say": result.say,
         "seconds": result.seconds,
         "notes": list(result.notes),
+        "test": None if test is None else [str(path) for path in test],
     }
 
 
-def debug_lines(file: Path, bot: str, result: DebugResult, wide: int) -> list[str]:
-    """Return the result for people, in lines of ``wide`` columns."""
+def debug_lines(file: Path, bot: str, result: DebugResult, test: tuple[Path, Path] | None, wide: int) -> list[str]:
+    """Return the result for people, in lines of ``wide`` columns. ``test`` is the written test and the replay beside it."""
     question, game = result.question, result.recorded.game
     place = f"turn {question.turn:,} of {file}: {the_seat(question.seat[:20], begins=False)} is asked"
     facts = [("debug", place), *status_facts(game, question.state)]
@@ -304,8 +305,10 @@ def debug_lines(file: Path, bot: str, result: DebugResult, wide: int) -> list[st
     lines += ["", *board(game, question.state, wide), ""]
     notices = [("told", str(notice["text"])) for notice in question.notices]
     facts = [*notices, *_answers(result), *_earlier(result)]
+    if test is not None:
+        facts.append(("test", f"{test[0]}, with {test[1].name} beside it"))
     lines += [line for name, text in facts for line in wrapped(name, 10, text, wide)]
-    return [*lines, f"Next:  {_next(file, bot, result)}"]
+    return [*lines, f"Next:  {_next(file, bot, result, test)}"]
 
 
 def _answers(result: DebugResult) -> list[tuple[str, str]]:
@@ -350,7 +353,9 @@ def _earlier(result: DebugResult) -> list[tuple[str, str]]:
     return [("earlier", text), *notes]
 
 
-def _next(file: Path, bot: str, result: DebugResult) -> str:
+def _next(file: Path, bot: str, result: DebugResult, test: tuple[Path, Path] | None) -> str:
+    if test is not None:
+        return f"python -m pytest {shlex.quote(str(test[0]))}"
     recorded, question = result.recorded, result.question
     seats = list(recorded.game.seats(recorded.settings))
     players = [SAME] * seats.index(question.seat) + [bot]

@@ -86,6 +86,9 @@ def debug(
     bot: Annotated[str | None, bot_argument(help=_BOT_HELP)] = None,
     seat: Annotated[str | None, seat_option(help=_SEAT_HELP)] = None,
     turn: Annotated[int | None, typer.Option("--turn", metavar="N", help="The turn.  (default: the last question to the seat)")] = None,
+    as_test: Annotated[
+        Path | None, typer.Option("--as-test", metavar="FILE", help="Write a pytest that checks the bot's answer in this turn.")
+    ] = None,
     isolation: Annotated[
         str | None,
         isolation_option(
@@ -101,22 +104,30 @@ def debug(
     Exit status 1 if the bot gives no answer in that turn, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
     from referee.author import debugger
+    from referee.author.pinned_test import check_free, write
     from referee.author.repeat import program_of
     from referee.isolation.file_names import published
     from referee.isolation.launcher import tell_builds
 
     isolation = isolation or ("auto" if bot is None else "none")
     checked_isolation(isolation, "--isolation")
+    if as_test is not None:
+        check_free(as_test)
     bot, recorded = _recorded(file, bot, seat, "debug")
     subject = program_of(bot, recorded)
     tell_builds(announce_build)
     turn = debugger.turn_of(recorded, turn)
     with _opened(isolation, limits_of(recorded.replay.head), subject) as launcher:
         result = debugger.debug(recorded, turn, published(subject, str(Path.cwd())), launcher, say)
+    test = None
+    if as_test is not None and result.was_asked:
+        test = as_test, write(as_test, subject, result)
+    elif as_test is not None:
+        say(f"The test is not written, because the bot was not asked in turn {turn}.")
     if as_json:
-        put_json(debugger.report(file, bot, launcher.level.name, result))
+        put_json(debugger.report(file, bot, launcher.level.name, result, test))
     else:
-        put(*debugger.debug_lines(file, bot, result, columns(80)))
+        put(*debugger.debug_lines(file, bot, result, test, columns(80)))
     if not result.is_ready:
         raise typer.Exit(3)
     if not result.has_answered:

@@ -7,6 +7,7 @@ import json
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -209,6 +210,41 @@ def test_a_bot_that_has_changed_since_is_not_taken_from_the_replay(referee: Cli,
     assert (done.returncode, "a file outside this folder, which a replay must not start; name the bot: " in done.stderr) == (2, True)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("special", ["move = {'go': [1, 0]} if turn == 11 else {}", "if turn == 11: sys.exit(4)"])
+def test_a_test_pins_the_answer(special: str, referee: Cli, replay: str, tmp_path: Path) -> None:
+    (tmp_path / "bots").mkdir()
+    (tmp_path / "tests").mkdir()
+    bot(tmp_path / "bots", "mine", special)
+    words = ("debug", replay, "--seat", "prey", "--turn", "11", "bots/mine.py", "--as-test", "tests/test_turn.py")
+    done = referee(*words)
+    assert "test       tests/test_turn.py, with test_turn.replay.jsonl.gz beside it" in done.stdout
+    # The test needs no other file of the match.
+    (tmp_path / replay).rename(tmp_path / "gone.gz")
+
+    def run() -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_turn.py"]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+
+    assert run().returncode == 0, run().stdout
+    bot(tmp_path / "bots", "mine", "move = {'go': [0, 1]}")
+    failed = run()
+    assert failed.returncode == 1
+    assert "Answer(move={'go': [0, 1]}" in failed.stdout
+    (tmp_path / "gone.gz").rename(tmp_path / replay)
+    again = referee(*words)
+    assert again.returncode == 2
+    assert "tests/test_turn.py exists already; name another file." in again.stderr
+
+
+def test_a_bot_that_was_not_asked_pins_nothing(referee: Cli, replay: str, tmp_path: Path) -> None:
+    bot(tmp_path, "fails", "if turn == 3: sys.exit(4)")
+    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "fails.py", "--as-test", "test_a.py")
+    assert done.returncode == 1
+    assert "The test is not written, because the bot was not asked in turn 11." in done.stderr
+    assert not (tmp_path / "test_a.py").exists()
+
+
 def test_a_folder_is_built_first(referee: Cli, replay: str, tmp_path: Path) -> None:
     (tmp_path / "mine").mkdir()
     # Builds of the same files are kept from an earlier run of the test.
@@ -231,6 +267,7 @@ def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path:
     (tmp_path / "text.gz").write_bytes(gzip.compress(b"text\n"))
     wrong = gzip.decompress((tmp_path / replay).read_bytes()).replace(b'"name":"Straight"', b'"name":"Straighs"')
     (tmp_path / "wrong.gz").write_bytes(gzip.compress(wrong))
+    (tmp_path / "test_old.replay.jsonl.gz").write_text("")
     for words, status, text in (
         ((replay, "--seat", "c", "runner"), 2, "has no seat 'c'; there are hunter, prey"),
         ((replay, "--seat", "prey", "nobody.py"), 2, "does not exist"),
@@ -238,6 +275,9 @@ def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path:
         ((replay, "--seat", "prey", "--turn", "10", "still"), 2, "wasn't asked in turn 10"),
         ((replay, "--seat", "prey", "--turn", "20", "still"), 2, "has no turn 20"),
         ((replay, "--seat", "prey", "--isolation", "much", "still"), 2, "--isolation is 'much'"),
+        ((replay, "--seat", "prey", "--as-test", "test.txt", "still"), 2, "the name of a new Python file"),
+        ((replay, "--seat", "prey", "--as-test", "no/test_a.py", "still"), 2, "the folder 'no' does not exist"),
+        ((replay, "--seat", "prey", "--as-test", "test_old.py", "still"), 2, "test_old.replay.jsonl.gz exists already"),
         ((replay, "still"), 2, "--seat"),
         (("text.gz", "--seat", "prey", "runner"), 2, "the first line is not JSON"),
         (("nothing.gz", "--seat", "prey", "runner"), 2, "can't be read"),

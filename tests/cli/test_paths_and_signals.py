@@ -52,6 +52,9 @@ def test_a_folder_is_no_name_of_a_new_file(out: str, referee: Cli, tmp_path: Pat
         2,
         f"referee: --out is {out!r}, but must be the name of a new file, such as autograder.zip.\n",
     )
+    assert referee("play", "boxer", "runner", "--max-steps", "3", "--out", "a.replay.jsonl.gz").returncode == 0
+    done = referee("debug", "a.replay.jsonl.gz", "boxer", "--as-test", out)
+    assert (done.returncode, "must be the name of a new Python file" in done.stderr) == (2, True), done.stderr
 
 
 def test_too_long_a_name_is_a_wrong_use(referee: Cli) -> None:
