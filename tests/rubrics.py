@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from referee.grading import marks, rubric
 from referee.grading.marks import opponent_name
 from referee.grading.values import Rubric, Trial
-from referee.tournament.values import MatchTask, Record
+from referee.handins.values import Entry
+from referee.tournament.values import Record, Task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,13 +53,13 @@ def match(
     answers: int = 0,
     fault_step: int | None = None,
     is_started: bool = True,
-) -> tuple[MatchTask, Record]:
+) -> tuple[Task, Record]:
     """A match in which the student plays ``seat`` and the opponent all others."""
-    seats = {each: student if each == seat else opponent_name(rubric.tests[test].against) for each in SEATS[rubric.game]}
+    names = {each: student if each == seat else opponent_name(rubric.tests[test].against) for each in SEATS[rubric.game]}
     key = f"{student}-{test}-{game_number}"
     faults = faults or {}
     return (
-        MatchTask(key, 0, game_number, seats, dict(rubric.tests[test].settings), 7),
+        Task(key, {each: Entry(name, {}) for each, name in names.items()}, dict(rubric.tests[test].settings), 7),
         Record(
             key,
             winner,

@@ -12,7 +12,7 @@ from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest,
 from referee.handins.values import MISSING, OK, REFUSED, HandIn
 from referee.match.options import MatchOptions
 from referee.support.canonical import canonical
-from referee.tournament.values import MatchTask, Team
+from referee.tournament.values import MatchTask, Task, Team
 from referee.tournament.worker import Completed, Terms, Worker
 
 if TYPE_CHECKING:
@@ -113,13 +113,13 @@ def _trial(worker: Worker, test: RubricTest, start: int, student: str) -> TrialM
     return TrialMark(Trial(student, test.number, start, is_hidden), not is_fault, points, text, is_fault, step, matches)
 
 
-def _match(worker: Worker, test: RubricTest, start: int, game_number: int, seats: dict[str, str]) -> tuple[MatchTask, Record]:
+def _match(worker: Worker, test: RubricTest, start: int, game_number: int, seats: dict[str, str]) -> tuple[Task, Record]:
     settings = {**test.settings, "prey": [25, 10 + start]}
     key = hashlib.sha256(canonical([test.number, start, game_number, seats]).encode()).hexdigest()[:32]
-    task = MatchTask(key, 0, game_number, seats, settings, 100 * test.number + start)
-    report = worker.play(task)
+    seed = 100 * test.number + start
+    report = worker.play(MatchTask(key, 0, game_number, seats, settings, seed))
     assert isinstance(report, Completed), report
-    return task, report.record
+    return Task(key, {seat: _team(name, "") for seat, name in seats.items()}, settings, seed), report.record
 
 
 def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:
@@ -136,7 +136,12 @@ def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:
                 trial = mark.trials[min(start, len(mark.trials) - 1)]
                 is_lost = number % 7 == start and not trial.is_fault
                 matches = tuple(
-                    (task._replace(seats={seat: team if "(" in team else name for seat, team in task.seats.items()}), record)
+                    (
+                        task._replace(
+                            seats={seat: entry if "(" in entry.name else entry._replace(name=name) for seat, entry in task.seats.items()}
+                        ),
+                        record,
+                    )
                     for task, record in trial.matches
                 )
                 trials.append(

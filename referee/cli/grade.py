@@ -221,7 +221,7 @@ class Play:
 
     def all(self, opened: OpenGrading) -> None:
         """Play what has no result yet."""
-        if not opened.store.counts().planned:
+        if not opened.counts().planned:
             return
 
         def note(level: str) -> None:
@@ -232,9 +232,9 @@ class Play:
                     "change marks. Grade programs that nobody has read with strict."
                 )
 
-        pool = open_pool(opened.plan.terms, opened.teams, opened.replays, self._workers, say, note)
+        pool = open_pool(opened.trials.terms, opened.entries, opened.replays, self._workers, say, note)
         try:
-            with progress(opened.store, lambda *_: [], is_quiet=self._is_quiet) as watch:
+            with progress(opened, lambda *_: [], is_quiet=self._is_quiet) as watch:
                 opened.run(pool, watch)
         finally:
             pool.close()

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from referee.league.check import CheckedMatches
     from referee.league.league import OpenLeague
-    from referee.league.store import Store
+    from referee.tournament.progress import Counted
     from referee.tournament.values import MatchTask, Record
 
 
@@ -65,7 +65,7 @@ _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 class ProgressPrinter(ProgressListener):
     """Counts matches and prints the progress."""
 
-    def __init__(self, store: Store, *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, store: Counted, *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
         self._store = store
         self._is_quiet = is_quiet
         self._clock = clock
@@ -129,7 +129,7 @@ class LiveProgress(ProgressPrinter):
     ``standings`` returns the lines of the table, within a number of columns and of lines.
     """
 
-    def __init__(self, store: Store, standings: Callable[[int, int], list[str]]) -> None:
+    def __init__(self, store: Counted, standings: Callable[[int, int], list[str]]) -> None:
         super().__init__(store, is_quiet=False)
         from rich.console import Console
         from rich.live import Live
@@ -167,7 +167,7 @@ class LiveProgress(ProgressPrinter):
 
 
 @contextlib.contextmanager
-def progress(store: Store, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[ProgressPrinter]:
+def progress(store: Counted, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[ProgressPrinter]:
     """Show the progress while matches are played."""
     if is_quiet or not sys.stderr.isatty():
         yield ProgressPrinter(store, is_quiet=is_quiet)

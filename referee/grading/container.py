@@ -12,7 +12,7 @@ from referee.errors import RefereeError
 from referee.grading import gradescope
 from referee.grading.gradescope import LiveResults
 from referee.grading.grading import open_grading
-from referee.grading.pools import DeadlinePool, TimeIsUp
+from referee.grading.pools import TimeIsUp
 from referee.grading.rubric import load
 from referee.handins.collect import single
 from referee.tournament.local import LocalPool
@@ -69,7 +69,7 @@ def run(
         level = gradescope.level_here(rubric)
         report(f"The level of isolation is {level}.")
         with open_grading(home / GRADING, rubric._replace(options=rubric.options.replace(isolation=level))) as opened:
-            opened.store.set_fact("isolation", level)
+            opened.note_level(level)
             with opened.incoming() as folder:
                 opened.take([single(home / HAND_IN, folder, opened.seats, opened.other_roles)])
             return Graded(home / RESULTS, _played(opened, live, deadline, report))
@@ -85,13 +85,10 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, report: 
     live(opened.grades())
     try:
         opened.check_files()
-        if opened.store.counts().planned:
+        if opened.counts().planned:
             # Half a core is enough for one match at a time.
-            pool = DeadlinePool(LocalPool(opened.plan.terms, opened.teams, opened.replays, 1), deadline)
-            try:
-                opened.run(pool, _ResultsWriter(opened, live, report))
-            finally:
-                pool.close()
+            with contextlib.closing(LocalPool(opened.trials.terms, opened.entries, opened.replays, 1)) as workers:
+                opened.run(workers, _ResultsWriter(opened, live, report), deadline)
     except TimeIsUp as error:
         report(str(error))
         note = "The time was up before all matches were played."

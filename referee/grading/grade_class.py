@@ -16,9 +16,10 @@ from referee.grading.rubric import commitment_of, example_hand_ins
 from referee.handins.collect import collect
 from referee.handins.values import HandIn
 from referee.isolation import machine
-from referee.league.engine import LeagueStopped, MachineFailed
 from referee.support.words import counted, program
 from referee.tournament.commitment import announcement, private_file
+from referee.tournament.plan import PlayStopped
+from referee.tournament.pool import MachineFailed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -68,21 +69,21 @@ def grade_class(
                     # Otherwise a corrected command could not have another rubric.
                     grading.forget(folder)
                 raise
-        else:
+        elif selection.rerun is None:
             opened.retry()
         opened.check_files()
         if selection.rerun is not None:
             opened.rerun(selection.rerun)
         report(
-            f"{opened.rubric.name}: {counted(len(opened.hand_ins), 'student')}, {counted(opened.store.counts().planned, 'match')} to play, in {folder}"
+            f"{opened.rubric.name}: {counted(len(opened.hand_ins), 'student')}, {counted(opened.counts().planned, 'match')} to play, in {folder}"
         )
         if is_new:
             report(*announcement(commitment_of(opened.rubric), private_file(folder)))
         try:
             play(opened)
         except (KeyboardInterrupt, SystemExit, RefereeError) as error:
-            counts = opened.store.counts()
-            can_be_corrected = isinstance(error, UsageError | LeagueStopped) and not isinstance(error, MachineFailed)
+            counts = opened.counts()
+            can_be_corrected = isinstance(error, UsageError | PlayStopped) and not isinstance(error, MachineFailed)
             if is_new and can_be_corrected and not (counts.done or opened.rubric.is_seed_drawn):
                 # Matches can't be played as the rubric or the command asks, so both may be corrected.
                 grading.forget(folder)

@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
     from referee.games.game import Seat
     from referee.grading.values import Grades, RubricMark, StudentMarks, TrialMark
-    from referee.tournament.values import MatchTask
+    from referee.tournament.values import Task
 
 STUDENTS, REPORT, REPLAYS = "students", "report.md", "replays"
 #: The endings of the files below a student's folder of replays. Others aren't the referee's, and stay there.
 _OWN = (SUFFIX, ".stderr.log")
 _MOST_NAME = 60
+#: The matches of a trial in which the roles are swapped.
+_BOTH = 2
 
 
 class HandoutFile(NamedTuple):
@@ -95,25 +97,28 @@ def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterat
     """Yield the files of all public matches of the tests that are shown."""
     for mark in shown_marks(student, after_due=after_due):
         for trial in mark.public:
-            for task, record in trial.matches:
+            for at, (task, record) in enumerate(trial.matches):
                 if not record.replay:
                     continue
                 source = grades.replays / record.replay
-                name = replay_name(mark, trial, task)
+                name = replay_name(mark, trial, at)
                 yield HandoutFile(name, source, is_log=False)
                 for seat in _own_seats(student, task):
                     yield HandoutFile(log_path(Path(name), seat).name, log_path(source, seat), is_log=True)
 
 
-def replay_name(mark: RubricMark, trial: TrialMark, task: MatchTask) -> str:
-    """Return the name of a match's replay in the hand-out, such as ``2-escapes-3.replay.jsonl.gz`` for test 2, start 3."""
+def replay_name(mark: RubricMark, trial: TrialMark, at: int) -> str:
+    """Return the name of a match's replay in the hand-out, such as ``2-escapes-3.replay.jsonl.gz`` for test 2, start 3.
+
+    ``at`` is the number of the match in its trial, from 0.
+    """
     words = re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", mark.test.name).lower()).strip("-")[:40].strip("-")
-    game = f"-{'ab'[task.game_number]}" if len(trial.matches) > 1 and task.game_number < 2 else ""
+    game = f"-{'ab'[at]}" if len(trial.matches) == _BOTH else ""
     return "-".join(filter(None, (str(mark.test.number + 1), words, f"{trial.trial.start + 1}{game}"))) + SUFFIX
 
 
-def _own_seats(student: StudentMarks, task: MatchTask) -> list[Seat]:
-    return [seat for seat, team in task.seats.items() if team == student.hand_in.student]
+def _own_seats(student: StudentMarks, task: Task) -> list[Seat]:
+    return [seat for seat, name in task.names.items() if name == student.hand_in.student]
 
 
 def shown_marks(student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
@@ -177,8 +182,8 @@ def _test(mark: RubricMark, files: set[str]) -> list[str]:
 def _row(mark: RubricMark, trial: TrialMark, files: set[str]) -> str:
     result = "not decided" if trial.passed is None else "passed" if trial.passed else markdown(trial.text) or "lost"
     links = []
-    for at, (task, record) in enumerate(trial.matches):
-        name = replay_name(mark, trial, task)
+    for at, (_, record) in enumerate(trial.matches):
+        name = replay_name(mark, trial, at)
         if record.replay and name in files:
             step = f" (step {min(trial.step, record.steps)})" if trial.step is not None and at == 0 else ""
             links.append(f"[{name.removesuffix(SUFFIX)}]({REPLAYS}/{name}){step}")

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from referee.games.game import AnyGame
     from referee.grading.values import Rubric, RubricTest
     from referee.handins.values import HandIn
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record, Task
 
 
 class Results(NamedTuple):
-    """What the store knows. ``matches`` are all planned matches of each trial, with None for those that aren't played.
+    """What is known of the trials. ``matches`` are all matches of each trial, with None for those that have no result.
 
-    ``forfeits`` is the reason of each team that can't start, by its name in the store. ``notes`` says why no more matches of some trials
-    are played.
+    ``absent`` says why a program can't be started, by the name of its student or opponent. ``notes`` says why the matches of some trials are
+    not played in this run.
     """
 
-    matches: Mapping[Trial, Sequence[tuple[MatchTask, Record | None]]] = {}
-    forfeits: Mapping[str, str] = {}
+    matches: Mapping[Trial, Sequence[tuple[Task, Record | None]]] = {}
+    absent: Mapping[str, str] = {}
     notes: Mapping[Trial, str] = {}
 
 
@@ -50,15 +50,14 @@ def student_marks(game: AnyGame, rubric: Rubric, hand_in: HandIn, results: Resul
     if hand_in.status in (MISSING, REFUSED):
         nothing = tuple(_nothing(test, hand_in.student, hand_in.reason) for test in rubric.tests)
         return StudentMarks(hand_in, hand_in.status, hand_in.reason, nothing)
-    forfeit = results.forfeits.get(hand_in.student)
     tests = tuple(
         _lacking(game, rubric, test, hand_in)
-        or RubricMark(test, tuple(_trial_mark(game, rubric, trial, results, forfeit) for trial in trials(test, hand_in.student)))
+        or RubricMark(test, tuple(_trial_mark(game, rubric, trial, results) for trial in trials(test, hand_in.student)))
         for test in rubric.tests
     )
     status, reason = _verdict(tests, show_all=True, is_due=True)
-    if forfeit is not None:
-        status, reason = FAULTY, f"The hand-in can't start: {for_author(forfeit)}"
+    if hand_in.student in results.absent:
+        status, reason = FAULTY, f"The hand-in can't start: {for_author(results.absent[hand_in.student])}"
     # A hand-in that is graded can have a note, as that it belongs to nobody on the roster.
     reason = " ".join(part for part in (reason, hand_in.reason) if part)
     return StudentMarks(hand_in, status, reason, tests)
@@ -91,12 +90,11 @@ def _lacking(game: AnyGame, rubric: Rubric, test: RubricTest, hand_in: HandIn) -
     return _nothing(test, hand_in.student, f"The hand-in has no program for the {missing}.")
 
 
-def _trial_mark(game: AnyGame, rubric: Rubric, trial: Trial, results: Results, forfeit: str | None) -> TrialMark:
-    against = rubric.tests[trial.test].against
-    absent = results.forfeits.get(opponent_name(against))
-    note = results.notes.get(trial, "") if absent is None else f"The opponent can't start, so this doesn't count: {absent}"
+def _trial_mark(game: AnyGame, rubric: Rubric, trial: Trial, results: Results) -> TrialMark:
+    reason = results.absent.get(opponent_name(rubric.tests[trial.test].against))
+    note = results.notes.get(trial, "") if reason is None else f"The opponent can't start, so this doesn't count: {reason}"
     mark = needs.judge(game, rubric, trial, results.matches.get(trial, ()), note)
-    if mark.passed is None and forfeit is not None:
+    if mark.passed is None and trial.student in results.absent:
         # The reason may come from a hidden match, in which the bot saw the start.
         return mark._replace(passed=False, text="The hand-in can't start, so this match was not played.", is_fault=True)
     return mark

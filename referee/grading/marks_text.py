@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from referee.grading.values import Grades
     from referee.handins.values import HandIn
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record, Task
 
 #: Fewer columns than these have no room for a reason beside the rest of the row: it goes below.
 _LEAST_REASON = 30
@@ -66,8 +66,8 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
-def _fault_kinds(student: str, matches: Sequence[tuple[MatchTask, Record]]) -> set[str]:
-    return {kind for task, record in matches for seat, kind in record.fault_kinds.items() if task.seats[seat] == student}
+def _fault_kinds(student: str, matches: Sequence[tuple[Task, Record]]) -> set[str]:
+    return {kind for task, record in matches for seat, kind in record.fault_kinds.items() if task.names[seat] == student}
 
 
 def run_counts(hand_ins: Iterable[HandIn], run: int) -> str:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from referee.games.capabilities import Marking
     from referee.games.game import AnyGame, Json, Seat, Settings
     from referee.grading.values import Rubric, RubricTest, Trial
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record, Task
 
-    Match = tuple[MatchTask, Record]
+    Match = tuple[Task, Record]
 
 CATCH_WITHIN, SURVIVE, BEATS, FINISHES, MEAN_SECONDS_BELOW, SCORE_AT_LEAST, WINS = KINDS = (
     "catch_within",
@@ -91,7 +91,7 @@ def _refused(game: str, marking: Marking, settings: Settings, test: RubricTest, 
 # What a trial came to.
 
 
-def judge(game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[MatchTask, Record | None]], note: str = "") -> TrialMark:
+def judge(game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[Task, Record | None]], note: str = "") -> TrialMark:
     """Return the mark of a trial from all its planned matches, in the order of their game numbers.
 
     ``passed`` is None while a match is missing, or if an opponent failed and the hand-in didn't. A fault of the hand-in decides at
@@ -103,8 +103,8 @@ def judge(game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[M
     own_games = [
         _Game(seat, record, "hand-in" if game.info.players_option else seat)
         for task, record in played
-        for seat, team in task.seats.items()
-        if team == trial.student
+        for seat, name in task.names.items()
+        if name == trial.student
     ]
     fault = next((each for each in own_games if each.seat in each.record.faults), None)
     if fault is not None:

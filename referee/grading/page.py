@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.grading.escaping import number
 from referee.grading.handout import write_changed
@@ -22,9 +22,9 @@ from referee.support.words import counted
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
 
-    from referee.games.game import Json
+    from referee.games.game import Seat
     from referee.grading.values import Grades, StudentMarks
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record, Task
 
 
 def write(grades: Grades, folders: Mapping[str, str]) -> None:
@@ -83,20 +83,32 @@ def _overview(students: Sequence[StudentMarks], graded: Sequence[StudentMarks], 
     return facts
 
 
-def _match(grades: Grades, task: MatchTask, record: Record, step: int | None, viewable: Container[str]) -> dict[str, Json]:
-    """Return what the page shows of a match; ``page`` is None if the viewer beside it has no replay of it."""
+class MatchView(NamedTuple):
+    """What the page shows of a match. ``page`` is None if the viewer beside it has no replay of it; ``logs`` are files by their seats."""
+
+    seats: str
+    text: str
+    steps: int
+    page: str | None
+    step: int | None
+    label: str
+    logs: Sequence[tuple[Seat, str]]
+
+
+def _match(grades: Grades, task: Task, record: Record, step: int | None, viewable: Container[str]) -> MatchView:
+    """Return what the page shows of a match."""
     path = _path(grades, record)
     logs = [(seat, log_path(Path(path), seat)) for seat in task.seats] if path is not None else []
     step = None if step is None else max(0, min(step, record.steps))
-    return {
-        "seats": " · ".join(f"{seat}: {name}" for seat, name in task.seats.items()),
-        "text": record.text,
-        "steps": record.steps,
-        "page": path.removesuffix(SUFFIX) if path is not None and path in viewable else None,
-        "step": step,
-        "label": "▶ Replay" if step is None else f"▶ Step {step:,}",
-        "logs": [(seat, log.as_posix()) for seat, log in logs if (grades.folder / log).exists()],
-    }
+    return MatchView(
+        seats=" · ".join(f"{seat}: {name}" for seat, name in task.names.items()),
+        text=record.text,
+        steps=record.steps,
+        page=path.removesuffix(SUFFIX) if path is not None and path in viewable else None,
+        step=step,
+        label="▶ Replay" if step is None else f"▶ Step {step:,}",
+        logs=[(seat, log.as_posix()) for seat, log in logs if (grades.folder / log).exists()],
+    )
 
 
 def _path(grades: Grades, record: Record) -> str | None:

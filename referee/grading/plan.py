@@ -1,127 +1,124 @@
-"""What a grading plays: every test of the rubric on each of its starts, for every student. Implements ``league.engine.MatchPlan``."""
+"""What a grading plays: every test of the rubric on each of its starts, for every student.
+
+Public trials come first, then those that are shown after the due date, then hidden ones. A bot that knows a start could signal it by the load
+of the machine. When a stage begins, every match that is handed out earlier has ended, so nothing that is handed out can contain such a signal.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee import games
 from referee.grading.marks import opponent_name
 from referee.grading.rubric import commitment_of, own_seats
 from referee.grading.values import AFTER_DUE, Trial
-from referee.tournament.keys import match_key
+from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.starts import match_seed, placed
-from referee.tournament.values import MatchTask, PlannedDuel
 from referee.tournament.worker import Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from referee.games.game import AnyGame, Json, Seat, Settings
+    from referee.games.game import AnyGame, Json, Settings
     from referee.grading.values import Rubric, RubricTest
-    from referee.tournament.values import DuelResult, MatchStart, Record, Team
+    from referee.handins.values import Entry
+    from referee.tournament.values import MatchStart, Record, Task
+
+#: The stages, in the order in which they are played.
+_PUBLIC, _AFTER_DUE, _HIDDEN = _STAGES = range(3)
 
 
-class PlannedStart(NamedTuple):
-    """One start of a test, the same for all students: its settings as JSON and checked, its start, and whether it is hidden."""
+class _Place(NamedTuple):
+    """One start of a test, the same for all students: its settings as JSON and checked."""
 
     test: RubricTest
     start: MatchStart
     settings: dict[str, Json]
     checked: Settings
-    is_hidden: bool
+
+    @property
+    def stage(self) -> int:
+        """The stage in which its matches are played."""
+        return _HIDDEN if self.test.is_hidden(self.start.number) else _AFTER_DUE if self.test.when == AFTER_DUE else _PUBLIC
 
 
-class GradingPlan:
-    """The trials of some students. A student's trials keep their numbers when others join at the end."""
+class Trials:
+    """The trials of some students, with their tasks.
 
-    #: Whether a failed start costs other matches would depend on which match came first, so every match is played.
-    has_forfeits = False
+    ``students`` and ``opponents`` are entries by name; an opponent's name is ``opponent_name``.
+    """
 
-    def __init__(self, rubric: Rubric, students: Sequence[str], teams: Mapping[str, Team]) -> None:
+    def __init__(self, rubric: Rubric, students: Mapping[str, Entry], opponents: Mapping[str, Entry]) -> None:
         self.rubric = rubric
         self.game: AnyGame = games.get(rubric.game)
         #: How all matches are played.
         self.terms = Terms(rubric.game, rubric.rules, rubric.options)
-        self.students = tuple(students)
-        self._numbers = {student: number for number, student in enumerate(students)}
-        self.teams = teams
+        self._hash = terms_hash(self.game, rubric.rules, rubric.options)
+        self._students, self._opponents = students, opponents
         commitment = commitment_of(rubric)
-        self.places = tuple(self._place(test, start) for test in rubric.tests for start in commitment.starts(test.number))
+        places = [self._place(test, start) for test in rubric.tests for start in commitment.starts(test.number)]
+        #: The trials of each stage for which there is a program, with their tasks.
+        self.stages = tuple(dict(self._trials([place for place in places if place.stage == stage])) for stage in _STAGES)
+        #: All of them, in the order in which they are played.
+        self.by_trial: dict[Trial, tuple[Task, ...]] = {trial: tasks for stage in self.stages for trial, tasks in stage.items()}
+        self.tasks: list[Task] = [task for tasks in self.by_trial.values() for task in tasks]
+        #: The student of each match, by the key of its task.
+        self.students = {task.key: trial.student for trial, tasks in self.by_trial.items() for task in tasks}
 
-    def _place(self, test: RubricTest, start: MatchStart) -> PlannedStart:
-        settings = self.game.codec.settings(self.rubric.rules, dict(test.settings))
-        checked = placed(self.game, settings, start.settings)
-        return PlannedStart(test, start, self.game.codec.settings_json(checked), checked, test.is_hidden(start.number))
+    def _place(self, test: RubricTest, start: MatchStart) -> _Place:
+        checked = placed(self.game, self.game.codec.settings(self.rubric.rules, dict(test.settings)), start.settings)
+        return _Place(test, start, self.game.codec.settings_json(checked), checked)
 
-    def duels(self, results: Sequence[DuelResult]) -> list[PlannedDuel]:
-        """All trials that can be played. A duel's ``variant`` is the number of its test."""
-        return [duel for student in self.students for duel in self.duels_of(student)]
+    def _trials(self, places: Sequence[_Place]) -> Iterator[tuple[Trial, tuple[Task, ...]]]:
+        for name, entry in self._students.items():
+            for place in places:
+                if entry.players.keys() >= set(own_seats(self.game, place.test, self.game.seats(place.checked))):
+                    trial = Trial(name, place.test.number, place.start.number, place.stage == _HIDDEN)
+                    yield trial, tuple(self._tasks(entry, place))
 
-    def duels_of(self, student: str) -> list[PlannedDuel]:
-        """The trials of one student for which there is a program."""
-        index = self._numbers[student]
-        played = self.teams[student].players.keys()
-        return [
-            self._duel(index, number)
-            for number, place in enumerate(self.places)
-            if played >= set(own_seats(self.game, place.test, self.game.seats(place.checked)))
-        ]
-
-    def _duel(self, index: int, number: int) -> PlannedDuel:
-        place = self.places[number]
-        teams = (self.students[index], opponent_name(place.test.against))
-        return PlannedDuel(index * len(self.places) + number, 0, teams, place.start.number, place.test.number)
-
-    def place(self, duel: PlannedDuel) -> PlannedStart:
-        """The test and the start of a trial."""
-        return self.places[duel.number % len(self.places)]
-
-    def trial(self, duel: PlannedDuel) -> Trial:
-        """The trial of a duel in the store."""
-        place = self.place(duel)
-        return Trial(duel.teams[0], place.test.number, place.start.number, place.is_hidden)
-
-    def tasks(self, duel: PlannedDuel) -> list[MatchTask]:
-        """The match of a trial, or both matches of a test in which the roles are swapped."""
-        place = self.place(duel)
-        student, opponent = duel.teams
+    def _tasks(self, student: Entry, place: _Place) -> Iterator[Task]:
+        """Yield the match of a trial, or both matches of a test in which the roles are swapped."""
         seats = self.game.seats(place.checked)
-        student_seats = own_seats(self.game, place.test, seats)
-        return [
-            self._task(duel, number, {seat: student if seat == mine else opponent for seat in seats})
-            for number, mine in enumerate(student_seats)
-        ]
+        opponent = self._opponents[opponent_name(place.test.against)]
+        for mine in own_seats(self.game, place.test, seats):
+            lineup = {seat: student if seat == mine else opponent for seat in seats}
+            yield new_task(self._hash, lineup, place.settings, match_seed(place.start))
 
-    def _task(self, duel: PlannedDuel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
-        place = self.place(duel)
-        seed = match_seed(place.start)
-        lineup = {seat: self.teams[name] for seat, name in seats.items()}
-        key = match_key(self.game, self.rubric.rules, lineup, place.settings, seed)
-        return MatchTask(key, duel.number, number, seats, place.settings, seed)
 
-    def result(
-        self,
-        duel: PlannedDuel,
-        matches: Sequence[tuple[MatchTask, Record | None]],
-        forfeits: Container[str],
-        *,
-        is_stopped: bool,
-    ) -> DuelResult | None:
-        """None: marks come from the matches themselves."""
+def absences(matches: Iterable[tuple[Task, Record | None]]) -> dict[str, str]:
+    """Return why the program of a student or an opponent can't be started, by its name. None of its matches can be played."""
+    reasons: dict[str, str] = {}
+    for task, record in matches:
+        if record is not None and not record.void and not record.is_startable:
+            for seat, text in record.faults.items():
+                reasons.setdefault(task.names[seat], text)
+    return reasons
 
-    def owner(self, team: str) -> str | None:
-        """The student; None for an opponent."""
-        return team if team in self._numbers else None
 
-    def stage(self, duel: PlannedDuel) -> int:
-        """Return 0 for a start whose match is handed out at once, 1 for one that is handed out after the due date, 2 for a hidden one.
+class GradingPlan:
+    """Asks for all trials, stage after stage. Implements ``tournament.plan.Plan``.
 
-        A bot that knows a start could signal it by the load of the machine. When the matches of a stage begin, every match that is handed out
-        earlier has ended, so nothing that is handed out can contain such a signal.
-        """
-        place = self.place(duel)
-        return 2 if place.is_hidden else int(place.test.when == AFTER_DUE)
+    ``absent`` says why a program can't be started, by the name of its student or opponent: no other match of it is played. A plan begins with
+    what earlier runs have learnt.
+    """
 
-    def order(self, duel: PlannedDuel) -> tuple[int, ...]:
-        """The order of the schedule."""
-        return (duel.number,)
+    def __init__(self, trials: Trials, absent: Mapping[str, str] | None = None) -> None:
+        self._trials = trials
+        self._stages = deque(trials.stages)
+        self._open: deque[Trial] = deque()
+        self.absent: dict[str, str] = dict(absent or {})
+
+    def next(self, records: Sequence[Record]) -> Sequence[Sequence[Task]]:
+        """Take the records of a trial; return the trials of the next stage when those of this one are over."""
+        if records:
+            self.absent = absences(zip(self._trials.by_trial[self._open.popleft()], records, strict=True)) | self.absent
+        if self._open:
+            return []
+        while self._stages and not self._open:
+            self._open.extend(self._stages.popleft())
+        return [self._trials.by_trial[trial] for trial in self._open]
+
+    def wants(self, task: Task) -> bool:
+        """False if a program of the match can't be started."""
+        return not self.absent or self.absent.keys().isdisjoint(task.names.values())

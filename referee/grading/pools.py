@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import time
+from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from referee.errors import UsageError
-from referee.league.engine import LeagueStopped
-from referee.tournament.worker import Completed, Void
+from referee.errors import DISPUTED, SUPERVISOR, UsageError
+from referee.isolation.machine import SHORTAGES
+from referee.support.words import counted
+from referee.tournament.plan import MOST_VOIDS, PlayStopped, after_three
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from referee.tournament.local import Finished, Pool
-    from referee.tournament.values import MatchTask
+    from referee.tournament.plan import Pool
+    from referee.tournament.values import Record, Task
 
 #: The seconds after which Gradescope stops a container, unless the assignment says otherwise.
 CONTAINER_SECONDS = 600.0
@@ -22,18 +24,100 @@ MARGIN_SECONDS = 60.0
 #: The further seconds after which a running match is given up, too.
 _GRACE_SECONDS = 30.0
 _VOIDED = "an opponent failed, which is not the hand-in's fault: {}"
+#: After so many void matches for which nobody can see who is to blame, it is the hand-in: the opponents are the organizers' own.
+_MOST_DISPUTES = 2
 
 
-def fairly(finished: Finished, students: Container[str]) -> Finished:
-    """Return the end of a match: it is void if an opponent failed and the hand-in didn't."""
-    task, report = finished
-    if isinstance(report, Completed) and (faults := report.record.faults) and not any(task.seats[seat] in students for seat in faults):
-        text = next(iter(faults.values()))
-        return finished._replace(report=Void(task.key, _VOIDED.format(text), report.record.host))
-    return finished
+class FairPool:
+    """A pool around another one by which nobody loses points through somebody else. Implements ``tournament.plan.Pool``.
+
+    A match is void if an opponent failed and the hand-in didn't. A void match for which nobody can see who is to blame proves nothing against a
+    hand-in; after two of them it loses the next match that ends in this way. ``students`` has the student of each match by the key of its task,
+    ``attempts`` are the earlier ones that don't count. ``sentences`` are remarks for the grader, which the reader takes.
+    """
+
+    def __init__(self, pool: Pool, students: Mapping[str, str], attempts: Iterable[Record]) -> None:
+        self._pool = pool
+        self._students = students
+        self._tasks: dict[str, Task] = {}
+        self._after_three = after_three()
+        self.sentences: deque[str] = deque()
+        #: How many such matches each student had in each task since it was played to an end.
+        self._disputes: dict[str, Counter[str]] = {}
+        for record in attempts:
+            if record.key in students:
+                self._note(record)
+
+    @property
+    def has_workers(self) -> bool:
+        """False while it has nobody to play."""
+        return self._pool.has_workers
+
+    @property
+    def room(self) -> int:
+        """How many more matches it takes now."""
+        return self._pool.room
+
+    def submit(self, task: Task) -> None:
+        """Take a match."""
+        student = self._students[task.key]
+        self._tasks[task.key] = task._replace(blamed=(student,) if self._is_blamed(student) else ())
+        self._pool.submit(self._tasks[task.key])
+
+    def wait(self, seconds: float) -> Sequence[Record]:
+        """Wait for the end of a match."""
+        return [self._judged(record) for record in self._pool.wait(seconds)]
+
+    def cancel(self, key: str) -> None:
+        """Nobody waits for a match any more."""
+        self._pool.cancel(key)
+
+    def gives_up(self, task: Task, record: Record) -> bool:
+        """Return whether a void attempt is the last one of this run: the third, or one for which the machine lacks something."""
+        return record.cause in SHORTAGES or self._after_three(task, record)
+
+    def _judged(self, record: Record) -> Record:
+        """Return what counts as the result of a match."""
+        task, student = self._tasks[record.key], self._students[record.key]
+        if not record.void:
+            if record.is_startable and record.faults and not any(task.names[seat] == student for seat in record.faults):
+                return record._replace(void=_VOIDED.format(next(iter(record.faults.values()))))
+            return record
+        if task.blamed and record.cause == SUPERVISOR:
+            # It leaves nothing that could be judged, for instance because it also ends the worker.
+            seats = [seat for seat, name in task.names.items() if name == student]
+            faults, kinds = dict.fromkeys(seats, record.void), dict.fromkeys(seats, "crashed")
+            return record._replace(void="", cause="", text=record.void, faults=faults, fault_kinds=kinds)
+        was_blamed = self._is_blamed(student)
+        self._note(record)
+        if self._is_blamed(student) and not was_blamed:
+            opponents = " and ".join(sorted({*task.names.values()} - {student}))
+            self.sentences.append(
+                f"{student} is to blame for void matches with {opponents}, and loses if that happens again: {record.void}"
+            )
+        return record
+
+    def _note(self, record: Record) -> None:
+        """Note an attempt that doesn't count. A match that was played to an end was played again later: its disputes are over."""
+        student = self._students[record.key]
+        disputes = self._disputes.setdefault(student, Counter())
+        if not record.void:
+            disputes.pop(record.key, None)
+        elif record.cause in DISPUTED and (not record.hit or student in record.hit):
+            disputes[record.key] += 1
+
+    def _is_blamed(self, student: str) -> bool:
+        return self._disputes.get(student, Counter()).total() >= _MOST_DISPUTES
 
 
-class TimeIsUp(LeagueStopped):
+def void_note(record: Record) -> str:
+    """Return why a match that was given up is not decided."""
+    if record.cause in SHORTAGES:
+        return record.void
+    return f"Its match was void {counted(MOST_VOIDS, 'time')}: {record.void}"
+
+
+class TimeIsUp(PlayStopped):
     """The deadline has passed: no further match begins. Finished matches are stored."""
 
     exit_code = 0
@@ -53,14 +137,13 @@ class Deadline:
 
 
 class DeadlinePool:
-    """A pool around another one that takes no match after a deadline. Implements ``tournament.local.Pool``.
+    """A pool around another one that takes no match after a deadline. Implements ``tournament.plan.Pool``.
 
-    It raises TimeIsUp when the matches that were running have ended, or soon anyway.
+    It raises TimeIsUp when the matches that were running have ended and are stored, or soon anyway.
     """
 
     def __init__(self, pool: Pool, deadline: Deadline, grace_seconds: float = _GRACE_SECONDS) -> None:
         self._pool = pool
-        self.slots = pool.slots
         self._deadline = deadline
         self._grace_seconds = grace_seconds
         self._running = 0
@@ -72,26 +155,24 @@ class DeadlinePool:
 
     @property
     def room(self) -> int:
-        """How many more matches it takes now. Raises TimeIsUp."""
-        if self._deadline.left() > 0:
-            return self._pool.room
-        if not self._running:
-            raise TimeIsUp("The time is up: the matches that are left are not played.")
-        return 0
+        """How many more matches it takes now."""
+        return self._pool.room if self._deadline.left() > 0 else 0
 
-    def submit(self, task: MatchTask) -> None:
+    def submit(self, task: Task) -> None:
         """Take a match."""
         self._running += 1
         self._pool.submit(task)
 
-    def wait(self, seconds: float) -> Sequence[Finished]:
-        """Wait for the end of a match. Raises TimeIsUp."""
+    def wait(self, seconds: float) -> Sequence[Record]:
+        """Wait for the end of a match. TimeIsUp after the deadline if none is running, or if one runs for too long."""
+        if not self._running and self._deadline.left() <= 0:
+            raise TimeIsUp("The time is up: the matches that are left are not played.")
         ended = self._pool.wait(seconds)
         self._running -= len(ended)
         if not ended and self._deadline.left() < -self._grace_seconds:
             raise TimeIsUp("The time is up: a match that was running is given up.")
         return ended
 
-    def close(self) -> None:
-        """End all workers."""
-        self._pool.close()
+    def cancel(self, key: str) -> None:
+        """Nobody waits for a match any more."""
+        self._pool.cancel(key)

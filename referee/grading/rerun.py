@@ -5,20 +5,22 @@ from __future__ import annotations
 import shutil
 from itertools import count
 from math import fsum
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import UsageError
 from referee.grading.escaping import number
+from referee.grading.rows import MatchEnd, RerunRow, TrialFacts
 from referee.handins.names import key
 from referee.handins.ownership import MOST_NAMED, listed
 from referee.replay.paths import SUFFIX, log_path
 from referee.support.escape import printable
+from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from referee.games.game import Json, Seat
+    from referee.games.game import Seat
     from referee.grading.values import StudentMarks, TrialMark
     from referee.handins.values import HandIn
 
@@ -58,34 +60,37 @@ def copy_replay(replay: Path, seats: Sequence[Seat]) -> None:
         raise UsageError(f"The replay {replay} can't be kept: {error.strerror or error}. Nothing is played again.") from None
 
 
-def summary(student: StudentMarks, home: Path) -> dict[str, Json]:
-    """Return what is compared of a student's tests, as JSON. The replays begin in ``home``, and are those of ``copy_path``."""
-    return {mark.test.name: [_facts(trial, home, is_kept=True) for trial in mark.trials] for mark in student.tests}
+def summary(student: StudentMarks, private: Path) -> RerunRow:
+    """Return what is compared of a student's tests. The replays are those of ``copy_path``."""
+    tests = {mark.test.name: [_facts(trial, private) for trial in mark.trials] for mark in student.tests}
+    return RerunRow(student=student.hand_in.student, tests=tests)
 
 
-def _facts(trial: TrialMark, home: Path, *, is_kept: bool = False) -> dict[str, Json]:
-    ends: list[Json] = [[record.winner, record.reason, record.steps, dict(record.scores)] for _, record in trial.matches]
-    replays = [home / record.replay for _, record in trial.matches if record.replay]
-    return {
-        "points": trial.points,
-        "text": trial.text or "passed" if trial.passed is not None else "not decided",
-        "ends": ends,
-        "replays": [str(copy_path(path) if is_kept else path) for path in replays],
-    }
+def _facts(trial: TrialMark, private: Path | None = None) -> TrialFacts:
+    """Return what is compared of a trial; with the folder of the store, its replays are the copies that stay."""
+    records = [record for _, record in trial.matches]
+    replays = [Path(record.replay) for record in records if record.replay]
+    copies = replays if private is None else [copy_path(private / path).relative_to(private) for path in replays]
+    return TrialFacts(
+        points=trial.points,
+        text="not decided" if trial.passed is None else trial.text or "passed",
+        ends=[MatchEnd(winner=each.winner, reason=each.reason, steps=each.steps, scores=dict(each.scores)) for each in records],
+        replays=[str(path) for path in copies],
+    )
 
 
-def difference_lines(before: Mapping[str, Json], student: StudentMarks, home: Path) -> list[str]:
+def difference_lines(before: RerunRow, student: StudentMarks, private: Path) -> list[str]:
     """Return a line for each test that says whether its result is the same as ``before``, with each start that ended otherwise and its replays."""
     lines = []
     for mark in student.tests:
-        then = before[mark.test.name]
-        now = [_facts(trial, home) for trial in mark.trials]
-        others = [at for at in range(len(now)) if any(now[at][name] != then[at][name] for name in ("points", "text", "ends"))]
+        then, now = before.tests[mark.test.name], [_facts(trial) for trial in mark.trials]
+        others = [at for at in range(len(now)) if now[at].model_copy(update={"replays": then[at].replays}) != then[at]]
         points = f"{number(mark.points)} of {number(mark.test.points)} points"
-        old = number(fsum(trial["points"] for trial in then))
+        old = number(fsum(trial.points for trial in then))
         lines.append(f"  {mark.test.name}: " + (f"not the same: {points}, before {old}" if others else f"the same as before, {points}"))
         for at in others:
             for when, facts in (("before", then[at]), ("now", now[at])):
-                steps = ", ".join(f"{end[2]:,} steps" for end in facts["ends"]) or "no match"
-                lines.append(f"    start {at + 1}, {when}: {facts['text']} ({steps}; {', '.join(facts['replays']) or 'no replay'})")
+                steps = ", ".join(counted(end.steps, "step") for end in facts.ends) or "no match"
+                replays = ", ".join(str(private / replay) for replay in facts.replays) or "no replay"
+                lines.append(f"    start {at + 1}, {when}: {facts.text} ({steps}; {replays})")
     return list(map(printable, lines))

@@ -85,10 +85,19 @@ def load(path: Path) -> Rubric:
 
     Everything is checked, and all starts are drawn once. The UsageError names the file, the test, the key and what to do.
     """
-    text = content(path, f"The rubric {path}", _MOST_BYTES)
+    return _read(content(path, f"The rubric {path}", _MOST_BYTES), path, path.parent.resolve())
+
+
+def of_text(text: str, copy: Path, home: Path, seed: str, isolation: str) -> Rubric:
+    """Return the rubric of a grading that has begun, from what is stored of it. ``copy`` is its file, for messages."""
+    rubric = _read(text.encode(), copy, home, seed)
+    return rubric._replace(options=rubric.options.replace(isolation=isolation))
+
+
+def _read(text: bytes, path: Path, home: Path, seed: str | None = None) -> Rubric:
     file = settings_file.parse(text, RubricFile, f"The rubric {path}")
     try:
-        return _RubricReader(file, path.parent.resolve()).rubric()._replace(text=plain(text).decode())
+        return _RubricReader(file, home, seed).rubric()._replace(text=plain(text).decode())
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the rubric {path}: {error}") from None
 
@@ -154,14 +163,17 @@ def example_hand_ins(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ...]:
 
 
 class _RubricReader:
-    """Turns a rubric file into a rubric. Its errors name the test and the key; the caller adds the file."""
+    """Turns a rubric file into a rubric. Its errors name the test and the key; the caller adds the file.
 
-    def __init__(self, file: RubricFile, home: Path) -> None:
+    ``seed`` is the one that was drawn before, None if the file's counts or a new one is drawn.
+    """
+
+    def __init__(self, file: RubricFile, home: Path, seed: str | None = None) -> None:
         self.file = file
         self.home = home
         self.game: AnyGame = games.get(file.game)
         self.is_seed_drawn = file.seed is None
-        self.seed = new_secret() if file.seed is None else _seed(file.seed)
+        self.seed = seed or (new_secret() if file.seed is None else _seed(file.seed))
         self.start_keys = _start_keys(self.game, file.rules)
 
     def rubric(self) -> Rubric:

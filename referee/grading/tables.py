@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.grading.values import Grades, RubricTest, StudentMarks, TrialMark
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record, Task
 
 #: The version of grades.json. It grows when a key changes its meaning or goes away.
 FORMAT = 1
@@ -144,10 +144,10 @@ def _trial(mark: TrialMark) -> dict[str, Json]:
     }
 
 
-def _match(task: MatchTask, record: Record) -> dict[str, Json]:
+def _match(task: Task, record: Record) -> dict[str, Json]:
     return {
         "key": task.key,
-        "seats": dict(task.seats),
+        "seats": dict(task.names),
         "winner": record.winner,
         "reason": record.reason,
         "text": record.text,

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json, Seat
-    from referee.handins.values import HandIn
-    from referee.tournament.values import MatchTask, Record
+    from referee.handins.values import Entry, HandIn
+    from referee.tournament.values import Record, Task
 
 #: The status of a student: everything was played without a fault of the hand-in; one of its matches ended by its own fault; nothing was
 #: submitted; the hand-in can't be graded.
@@ -84,6 +84,13 @@ class Rubric(NamedTuple):
         return _total(test.points for test in self.tests)
 
 
+class GradedHandIn(NamedTuple):
+    """A hand-in with the programs that play: None if it can't be graded."""
+
+    hand_in: HandIn
+    entry: Entry | None
+
+
 class Trial(NamedTuple):
     """One start of one test for one student: the unit that earns points. It is one match, or two where the test is a duel."""
 
@@ -107,7 +114,7 @@ class TrialMark(NamedTuple):
     text: str = ""
     is_fault: bool = False
     step: int | None = None
-    matches: tuple[tuple[MatchTask, Record], ...] = ()
+    matches: tuple[tuple[Task, Record], ...] = ()
 
 
 class RubricMark(NamedTuple):

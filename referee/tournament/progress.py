@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +14,33 @@ if TYPE_CHECKING:
 _SECONDS, _MATCHES = 60.0, 10
 #: After so many times the usual time between two ends, the speed says nothing about the present any more.
 _SILENCE = 5.0
+
+
+class Counts(Protocol):
+    """How many matches there are, how many have a result, how many will be played, and how many attempts were void."""
+
+    @property
+    def total(self) -> int:
+        """All matches."""
+
+    @property
+    def done(self) -> int:
+        """Those with a result."""
+
+    @property
+    def planned(self) -> int:
+        """Those that will be played."""
+
+    @property
+    def voids(self) -> int:
+        """The attempts that were void."""
+
+
+class Counted(Protocol):
+    """Something that counts its matches: a store, a league or a grading that is played."""
+
+    def counts(self) -> Counts:
+        """Return the numbers of matches."""
 
 
 class ProgressListener:

@@ -234,7 +234,7 @@ class Run:
         home, hand_in = self.home, self.home / "submission"
         text = source.read_text().replace("@FOLDER@", str(home)).replace("@SECRET@", str(home / "source" / "rubric" / "rubric.toml"))
         text = text.replace("@OPPONENT@", str(home / "source" / "rubric" / "bots" / "quiet" / "hunter.py"))
-        text = text.replace("@REPLAY@", str(home / "grading" / "private" / "league.sqlite"))
+        text = text.replace("@REPLAY@", str(home / "grading" / "private" / "grading.sqlite"))
         planted = Planted(home, 1, "no-such-name")
         (hand_in / "prey.py").write_text(planted.fill(text))
         shutil.copy(HOSTILE / "_wire.py", hand_in)

@@ -21,9 +21,10 @@ from leagues import IDLE
 from rubrics import HOMEWORK, RUBRIC, SEED
 from sandboxes import missing, need
 
+from referee.grading.grading import KIND
 from referee.grading.rubric import commitment_of, example_hand_ins, load
-from referee.league.store import Store
 from referee.tournament.commitment import digest
+from referee.tournament.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -313,7 +314,7 @@ def test_in_the_sandbox_no_hand_in_reads_the_rubric_or_another_one(referee: Refe
         rubric,
         tmp_path / "out" / "private" / "rubric.toml",
         tmp_path / "class" / "ada.py",
-        tmp_path / "out" / "private" / "league.sqlite",
+        tmp_path / "out" / "private" / "grading.sqlite",
     ]
     write_class(tmp_path, ada=IDLE, eve=CURIOUS.replace("PATHS", repr([*map(str, secrets)])) + IDLE)
     done = referee("grade", "run", "class", "--out", "out", "--json")
@@ -395,15 +396,15 @@ def stuck_grading(commands: Commands, tmp_path: Path) -> Running:
 
 def goes_on(referee: Referee, tmp_path: Path) -> None:
     """The same command plays what isn't marked yet, once bob has submitted something better."""
-    with Store.open(tmp_path / "out" / "private") as store:
-        before = {stored.task.key for stored in store.matches(done=True)}
+    with Store.open(KIND, tmp_path / "out" / "private") as store:
+        before = {task.key for task, _ in store.done()}
     assert before
     (tmp_path / "class" / "bob.py").write_text(IDLE)
     done = referee("grade", "run", "class", "--out", "out", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert f"{8 - len(before)} matches to play" in done.stderr
-    with Store.open(tmp_path / "out" / "private") as store:
-        assert before < {stored.task.key for stored in store.matches(done=True)}
+    with Store.open(KIND, tmp_path / "out" / "private") as store:
+        assert before < {task.key for task, _ in store.done()}
     assert {name: row["points"] for name, row in rows(tmp_path / "out").items()} == {"ada": "20", "bob": "20"}
 
 

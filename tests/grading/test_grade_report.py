@@ -50,7 +50,7 @@ def test_every_student_test_and_match_is_in_the_page(grades: Grades) -> None:
             for match, (task, record) in zip(pages, own.matches, strict=True):
                 assert f"private/{record.replay}" == f"{match}.replay.jsonl.gz"
                 assert (grades.folder / "pages" / f"{match}.js").exists()
-                assert " · ".join(f"{seat}: {name}" for seat, name in task.seats.items()) in words(trial)
+                assert " · ".join(f"{seat}: {name}" for seat, name in task.names.items()) in words(trial)
             assert all((grades.folder / log).exists() for log in logs)
     failed = student_pages(text)[1].partition("</li>")[0]
     assert "#t=5" in failed

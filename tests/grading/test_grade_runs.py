@@ -11,7 +11,8 @@ import pytest
 import rubrics
 from leagues import IDLE
 
-from referee.league.store import Store
+from referee.grading.grading import KIND
+from referee.tournament.store import Store
 
 if TYPE_CHECKING:
     import subprocess
@@ -101,8 +102,8 @@ def test_a_superseded_hand_in_stays_in_the_folder_of_its_hash(home: Path, refere
     assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
     assert submitted(home)["ada"] == {IDLE, rubrics.CRASHES}
     assert before.items() <= files(kept).items()
-    with Store.open(home / "out" / "private") as store:
-        replays = {stored.record.replay for stored in store.matches(done=True) if stored.record is not None}
+    with Store.open(KIND, home / "out" / "private") as store:
+        replays = {record.replay for _, record in store.done()}
     assert all((home / "out" / "private" / replay).is_file() for replay in replays)
 
 
@@ -148,7 +149,7 @@ def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, refe
     again = referee("grade", "rerun", "bob", "--out", "out")
     assert (again.returncode, "No hand-in of 'bob' was graded" in again.stderr) == (2, True)
     done = referee("grade", "run", "class", "--out", "out", "--slots", "1")
-    assert "2 matches to play" in done.stderr, "bob's and carl's results are still there"
+    assert "0 matches to play" in done.stderr, "the results of these hand-ins are still there"
     assert marks(home) == dict.fromkeys(STUDENTS, ("20", "ok", "3"))
 
 
@@ -191,9 +192,8 @@ def test_a_student_who_is_off_the_roster_keeps_the_marks(home: Path, referee: Re
     assert list(marks(home)) == ["carl", "new", "ada", "bob"]
 
 
-def test_a_grading_of_version_1_is_refused(home: Path, referee: Referee) -> None:
-    with Store.open(home / "out" / "private") as store:
-        store.set_fact("version", 1)
+def test_a_grading_of_an_earlier_version_is_refused(home: Path, referee: Referee) -> None:
+    (home / "out" / "private" / "grading.sqlite").rename(home / "out" / "private" / "league.sqlite")
     hand_in(home / "late", ada=rubrics.CRASHES)
     before = marks(home)
     for words in (
@@ -203,7 +203,8 @@ def test_a_grading_of_version_1_is_refused(home: Path, referee: Referee) -> None
     ):
         done = referee("grade", *words)
         assert done.returncode == 2, done.stderr
-        assert "out/private was written by a referee before version 2.0, and this is version" in done.stderr
+        assert "out was written by an earlier version of the referee, and this is version" in done.stderr
+        assert done.stderr.count("\n") == 1
     assert marks(home) == before
 
 

@@ -21,14 +21,14 @@ from referee.grading.grade_class import Selection, grade_class
 from referee.grading.grading import OpenGrading, is_begun, open_grading
 from referee.handins.collect import collect
 from referee.handins.values import MISSING, REFUSED, HandIn
-from referee.league.engine import LeagueStopped
 from referee.tournament.local import Finished, LocalPool
+from referee.tournament.plan import PlayStopped
 from referee.tournament.worker import Report, Void
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from referee.grading.values import Grades, Rubric
+    from referee.grading.values import Grades, Rubric, Trial
     from referee.tournament.values import MatchTask
 
 RUBRIC = """
@@ -88,7 +88,7 @@ def example(name: str, hunter: str = "boxer", prey: str = "runner") -> HandIn:
 
 @contextlib.contextmanager
 def workers(opened: OpenGrading) -> Iterator[LocalPool]:
-    with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, 1)) as pool:
+    with contextlib.closing(LocalPool(opened.trials.terms, opened.entries, opened.replays, 1)) as pool:
         yield pool
 
 
@@ -142,15 +142,16 @@ def test_against_an_opponent_of_the_rubric_the_first_repeat_is_the_hand_ins_faul
     with open_grading(tmp_path / "out", rubric) as opened:
         opened.take([program(tmp_path, "ada", KILLS), example("bob")])
         grades, notes = played(opened)
-        assert opened.store.counts().voids == 2
+        assert opened.counts().voids == 2
         assert points(grades) == {"ada": [0.0], "bob": [12.0]}
         assert grades.is_complete
         assert [student.status for student in grades.students] == ["faulty", "ok"]
         assert "for which the hunter (./ada/bot.py) is to blame" in grades.students[0].reason
         assert notes.sentences[0].startswith("ada is to blame for void matches with still (opponent), and loses if that happens again")
         # Other files are another hand-in.
-        opened.take([program(tmp_path, "ada", IDLE)])
-        assert opened.store.fact("disputes") == []
+        opened.take([program(tmp_path, "ada", KILLS + "#\n")])
+        played(opened)
+        assert opened.counts().voids == 4
 
 
 @pytest.mark.parametrize("slots", [pytest.param(1, marks=[pytest.mark.slow, pytest.mark.again]), 2])
@@ -159,7 +160,7 @@ def test_a_seat_that_cannot_start_costs_no_points_of_another_one(slots: int, tmp
     bad = program(tmp_path, "ada", CRASHES)
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
         opened.take([example("bob"), bad._replace(players={**bad.players, "prey": "runner"})])
-        with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, slots)) as pool:
+        with contextlib.closing(LocalPool(opened.trials.terms, opened.entries, opened.replays, slots)) as pool:
             opened.run(pool, Notes())
         grades = opened.grades()
     assert points(grades)["ada"] == [0.0, 4.0, 0.0]
@@ -191,24 +192,28 @@ def test_a_new_hand_in_may_play_other_seats_than_the_old_one(tmp_path: Path) -> 
         assert grades.is_complete
 
 
+def by_key(opened: OpenGrading) -> dict[str, Trial]:
+    return {task.key: trial for trial, tasks in opened.trials.by_trial.items() for task in tasks}
+
+
 def test_every_public_match_has_ended_before_the_first_hidden_one_begins(tmp_path: Path) -> None:
     failed: list[str] = []
 
     def fails_once(task: MatchTask) -> Report:
         # The last match of the schedule is public; it is void at first and has to be played again.
-        if task.duel == last and not failed:
+        if task.key == last and not failed:
             failed.append(task.key)
             return Void(task.key, "The sandbox failed.", "")
         return play(task)
 
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
         opened.take([example("ada"), example("bob", "straight", "still")])
-        last = max(duel.number for duel in opened.store.duels())
+        trials = by_key(opened)
+        last = [key for key, trial in trials.items() if not trial.is_hidden][-1]
         pool = PretendPool(fails_once, slots=3)
         opened.run(pool, Notes())
-        places = [opened.plan.place(duel).is_hidden for duel in opened.store.duels()]
-        order = [places[task.duel] for task in pool.played]
-        begun = [places[task.duel] for task in pool.begun]
+        order = [trials[task.key].is_hidden for task in pool.played]
+        begun = [trials[task.key].is_hidden for task in pool.begun]
     assert failed
     assert order.count(True) == 2
     assert order == begun == sorted(order)
@@ -225,11 +230,8 @@ def test_what_is_handed_out_later_begins_when_everything_before_has_ended(tmp_pa
         opened.take([example("ada"), example("bob")])
         pool = PretendPool(play, slots=3)
         opened.run(pool, Notes())
-        places = {duel.number: opened.plan.place(duel) for duel in opened.store.duels()}
-        begun = [
-            (places[task.duel].is_hidden, places[task.duel].test.name == "later" and not places[task.duel].is_hidden) for task in pool.begun
-        ]
-    assert begun == [(False, False)] * 4 + [(False, True)] * 4 + [(True, False)] * 4
+        trials = [by_key(opened)[task.key] for task in pool.begun]
+    assert [2 if trial.is_hidden else trial.test for trial in trials] == [0] * 4 + [1] * 4 + [2] * 4
 
 
 def test_only_the_grader_can_enter_the_folder(tmp_path: Path) -> None:
@@ -293,7 +295,7 @@ def test_an_edited_copy_of_the_rubric_is_not_written_over(tmp_path: Path) -> Non
 
 def stopped(_: OpenGrading) -> None:
     """Plays nothing, as where strict isolation needs more cores than there are."""
-    raise LeagueStopped("Let bots run between their turns.")
+    raise PlayStopped("Let bots run between their turns.")
 
 
 @pytest.mark.parametrize("has_seed", [True, False])
@@ -302,7 +304,7 @@ def test_a_grading_that_stops_before_its_first_match_takes_a_corrected_rubric(ha
     hand_ins = tmp_path / "class"
     hand_ins.mkdir()
     (hand_ins / "ada.py").write_text(CRASHES)
-    with pytest.raises(LeagueStopped):
+    with pytest.raises(PlayStopped):
         grade_class(tmp_path / "out", written(tmp_path, text), Selection(hand_ins), stopped, print, after_due=False)
     # A seed that was drawn is kept: its hash has been printed, and may be published.
     assert is_begun(tmp_path / "out") == (not has_seed)
@@ -409,13 +411,13 @@ from referee.tournament.progress import ProgressListener
 home, most = Path(sys.argv[1]), int(sys.argv[2])
 class Progress(ProgressListener):
     def finished(self, task, record):
-        if opened.store.counts().done >= most:
+        if opened.counts().done >= most:
             print("now", flush=True)
             threading.Event().wait()
 names = (("ada", "boxer", "runner"), ("bob", "straight", "still"))
 with open_grading(home / "out", rubrics.load(home / "rubric.toml")) as opened:
     opened.take([HandIn(name, name, Path.cwd(), {"hunter": hunter, "prey": prey}) for name, hunter, prey in names])
-    opened.run(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2), Progress())
+    opened.run(LocalPool(opened.trials.terms, opened.entries, opened.replays, 2), Progress())
 """
 
 
@@ -428,7 +430,7 @@ def test_a_killed_grading_goes_on_and_ends_with_the_same_marks(tmp_path: Path) -
             assert child.stdout.readline() == "now\n"
             os.kill(child.pid, signal.SIGKILL)
     with open_grading(tmp_path / "out") as opened:
-        before = {stored.task.key for stored in opened.store.matches(done=True)}
+        before = {task.key for task, _ in opened.store.done()}
         assert len(before) >= 2
         grades, notes = played(opened)
         assert not before & set(notes.finished_keys)

@@ -119,7 +119,7 @@ def test_a_void_leaves_the_marks_incomplete(rubric: Rubric) -> None:
 
 
 def test_an_opponent_that_cannot_start_is_named(rubric: Rubric) -> None:
-    found = marked(rubric, {(2, 0): None}, forfeits={"boxer (opponent)": "It is no program."})
+    found = marked(rubric, {(2, 0): None}, absent={"boxer (opponent)": "It is no program."})
     assert found.reason == "1 start is not decided, as in 'duel': The opponent can't start, so this doesn't count: It is no program."
     assert found.points == 25
 
@@ -128,7 +128,7 @@ def test_a_hand_in_that_cannot_start_has_no_points(rubric: Rubric) -> None:
     """The reason of a forfeit may come from a hidden match, so students see a public one."""
     crash = failed(is_started=False, fault_step=0, steps=0)
     nothing = dict.fromkeys([(trial.test, trial.start) for trial in trials(rubric)])
-    found = marked(rubric, {**nothing, (0, 4): crash, (0, 0): {**crash, "faults": {"hunter": "It ended."}}}, forfeits={STUDENT: SECRET})
+    found = marked(rubric, {**nothing, (0, 4): crash, (0, 0): {**crash, "faults": {"hunter": "It ended."}}}, absent={STUDENT: SECRET})
     assert (found.status, found.points, found.is_complete) == ("faulty", 0, True)
     assert found.reason == f"The hand-in can't start: {SECRET}"
     assert all(trial.is_fault for mark in found.tests for trial in mark.trials)
@@ -139,7 +139,7 @@ def test_a_hand_in_that_cannot_start_has_no_points(rubric: Rubric) -> None:
     assert not any(SECRET in text for text in [reason, *shown])
     assert "The hand-in can't start, so this match was not played." in shown
     # Its program could not even be started, so it has seen nothing.
-    never = marked(rubric, nothing, forfeits={STUDENT: "It is not executable."})
+    never = marked(rubric, nothing, absent={STUDENT: "It is not executable."})
     assert marks.public(never) == ("faulty", "The hand-in can't start: It is not executable.")
 
 

@@ -112,7 +112,7 @@ def test_its_tests_tell_a_good_bot_from_a_weak_one_and_from_one_that_does_nothin
     bots = [dict(zip(seats, players, strict=False)) for players in STRENGTHS[game, rules]]
     with open_grading(tmp_path / "out", found) as opened:
         opened.take([HandIn(name, name, Path.cwd(), players) for name, players in zip(names, bots, strict=True)])
-        with contextlib.closing(LocalPool(opened.plan.terms, opened.teams, opened.replays, 2)) as pool:
+        with contextlib.closing(LocalPool(opened.trials.terms, opened.entries, opened.replays, 2)) as pool:
             opened.run(pool, ProgressListener())
         grades = opened.grades()
     assert grades.is_complete

@@ -11,7 +11,7 @@ import rubrics
 
 from referee.grading import rubric as reader
 from referee.grading.marks import opponent_name
-from referee.grading.trial_plan import TrialPlan
+from referee.grading.plan import GradingPlan, Trials
 from referee.handins.values import Entry
 from referee.tournament.plan import play, settle
 from referee.tournament.store import Store
@@ -57,44 +57,63 @@ class ShuffledPool:
         self._running = [task for task in self._running if task.key != key]
 
 
-def new_plan(folder: Path) -> TrialPlan:
+def new_trials(folder: Path) -> Trials:
     (folder / "rubric.toml").write_text(rubrics.RUBRIC)
     rubric = reader.load(folder / "rubric.toml")
     players = {"hunter": "boxer", "prey": "runner"}
     students = {name: Entry(name, players, name) for name in ("ada", "bob", "carl")}
     students["dora"] = Entry("dora", {"prey": "runner"}, "dora")
     opponents = {opponent_name(test.against): Entry(opponent_name(test.against), players, test.against) for test in rubric.tests}
-    return TrialPlan(rubric, students, opponents)
+    return Trials(rubric, students, opponents)
+
+
+class RecordedPlan(GradingPlan):
+    """Keeps the records that it gets."""
+
+    def __init__(self, trials: Trials) -> None:
+        super().__init__(trials)
+        self.calls: list[Sequence[Record]] = []
+
+    def next(self, records: Sequence[Record]) -> Sequence[Sequence[Task]]:
+        self.calls.append(list(records))
+        return super().next(records)
 
 
 @pytest.mark.parametrize(("slots", "failures"), [(1, 0.0), (8, 0.0), (3, 0.4)])
-def test_records_are_equal_run_by_run(slots: int, failures: float, tmp_path: Path) -> None:
-    plain = new_plan(tmp_path)
+def test_a_plan_gets_the_same_records_in_every_run(slots: int, failures: float, tmp_path: Path) -> None:
+    trials = new_trials(tmp_path)
+    plain = RecordedPlan(trials)
     play(plain, Store.in_memory(), ShuffledPool(1, random.Random(0)))
     for seed in range(20):
-        plan, store = new_plan(tmp_path), Store.in_memory()
+        plan, store = RecordedPlan(trials), Store.in_memory()
         play(plan, store, ShuffledPool(slots, random.Random(seed), failures))
-        assert (plan.records, plan.absent) == (plain.records, plain.absent)
-        reading = new_plan(tmp_path)
+        assert (plan.calls, plan.absent) == (plain.calls, plain.absent)
+        reading = RecordedPlan(trials)
         assert not settle(reading, store).order
-        assert (reading.records, reading.absent) == (plain.records, plain.absent)
+        assert (reading.calls, reading.absent) == (plain.calls, plain.absent)
 
 
 def test_stages_begin_one_after_the_other(tmp_path: Path) -> None:
-    plan = new_plan(tmp_path)
-    trials = {task.key: trial for trial, tasks in plan.tasks.items() for task in tasks}
+    trials = new_trials(tmp_path)
+    by_key = {task.key: trial for trial, tasks in trials.by_trial.items() for task in tasks}
     pool = ShuffledPool(8, random.Random(1), 0.4)
-    play(plan, Store.in_memory(), pool)
-    stages = [2 if trials[task.key].is_hidden else trials[task.key].test for task in pool.begun]
+    play(GradingPlan(trials), Store.in_memory(), pool)
+    stages = [2 if by_key[task.key].is_hidden else by_key[task.key].test for task in pool.begun]
     assert stages == sorted(stages)
     assert set(stages) == {0, 1, 2}
-    assert {trial.test for trial in plan.tasks if trial.student == "dora"} == {1}
+    assert {trial.test for trial in trials.by_trial if trial.student == "dora"} == {1}
 
 
 def test_a_program_that_cannot_be_started_ends_the_trials_of_its_student_only(tmp_path: Path) -> None:
-    plan = new_plan(tmp_path)
-    pool = ShuffledPool(1, random.Random(2))
-    play(plan, Store.in_memory(), pool)
+    trials, store = new_trials(tmp_path), Store.in_memory()
+    plan, pool = GradingPlan(trials), ShuffledPool(1, random.Random(2))
+    play(plan, store, pool)
     assert plan.absent == {"carl": "It can't be built."}
     assert sum("carl" in task.names.values() for task in pool.begun) == 1
-    assert not any(record.void for trial, records in plan.records.items() if trial.student != "carl" for record in records)
+    assert {task.key for task in trials.tasks} - {task.key for task, _ in store.done()} == {
+        task.key for task in trials.tasks if "carl" in task.names.values() and task not in pool.begun
+    }
+    # A run that knows it from an earlier one begins none of its matches.
+    pool = ShuffledPool(1, random.Random(2))
+    play(GradingPlan(trials, plan.absent), Store.in_memory(), pool)
+    assert not any("carl" in task.names.values() for task in pool.begun)
