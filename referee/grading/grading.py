@@ -224,11 +224,16 @@ class OpenGrading:
             yield f"{' and '.join(task.names.values())}: {void_note(record)}"
         if record.void or record.started:
             return
+        absent = absences([ended])
         for seat, text in record.faults.items():
             name = task.names[seat]
             if name not in reported:
                 reported.add(name)
-                yield f"{name} did not start: {text}" if record.is_startable else f"{name} can't start, so no match of it is played: {text}"
+                yield (
+                    f"{name} can't start, so no match of it is played: {absent[name]}"
+                    if name in absent
+                    else f"{name} did not start: {text}"
+                )
 
     def grades(self) -> Grades:
         """The marks as they stand."""
@@ -240,19 +245,14 @@ class OpenGrading:
 
     def _results(self) -> marks.Results:
         """Return what is known of the trials."""
-        matches = {
-            trial: [
-                (task, record if (record := self._records.get(task.key)) is not None and _has_result(record) else None) for task in tasks
-            ]
-            for trial, tasks in self.trials.by_trial.items()
-        }
-        notes = {
-            trial: void_note(record)
-            for trial, tasks in self.trials.by_trial.items()
-            for task in tasks
-            if (record := self._records.get(task.key)) is not None and record.void
-        }
-        return marks.Results(matches, absences(self._matches()), notes)
+        played = {key: record for key, record in self._records.items() if _has_result(record)}
+        notes = {key: void_note(record) for key, record in self._records.items() if record.void}
+        by_trial = self.trials.by_trial
+        return marks.Results(
+            {trial: [(task, played.get(task.key)) for task in tasks] for trial, tasks in by_trial.items()},
+            absences(self._matches()),
+            {trial: notes[task.key] for trial, tasks in by_trial.items() for task in tasks if task.key in notes},
+        )
 
 
 def _entry_of(graded: Mapping[str, GradedHandIn], student: str) -> Entry | None:

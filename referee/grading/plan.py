@@ -92,7 +92,8 @@ def absences(matches: Iterable[tuple[Task, Record | None]]) -> dict[str, str]:
     for task, record in matches:
         if record is not None and not record.void and not record.is_startable:
             for seat, text in record.faults.items():
-                reasons.setdefault(task.names[seat], text)
+                # Tables have one line for it, and a compiler's messages have several.
+                reasons.setdefault(task.names[seat], " / ".join(line.strip() for line in text.splitlines()))
     return reasons
 
 
