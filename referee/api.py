@@ -12,7 +12,7 @@ from referee.errors import PlayerError, UsageError
 from referee.match.match import Match
 from referee.match.options import TimeControl
 from referee.match.request import MatchRequest
-from referee.players.names import is_human
+from referee.players.player import is_human
 from referee.replay.events import MatchResult
 from referee.support.words import the_seat
 

@@ -10,8 +10,8 @@ from referee.match.asking import Asker
 from referee.match.options import TimeControl
 from referee.players.clock import Clock, LongWait
 from referee.players.exchange import GRACE, Exchange
-from referee.players.names import is_human, resolve
-from referee.players.player import host_of
+from referee.players.names import resolve
+from referee.players.player import host_of, is_human
 from referee.replay.faults import Fault
 from referee.replay.questions import ComparedAnswer
 from referee.replay.reader import start_of

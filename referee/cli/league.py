@@ -18,7 +18,6 @@ from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
 from referee.handins.names import file_name
 from referee.league.hosts import warnings_of_hosts
-from referee.players.names import named_files
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
@@ -58,6 +57,7 @@ def run(
     from referee.league.config import load
     from referee.league.league import REPLAYS, begin, check_new
     from referee.league.league_schedule import Schedule
+    from referee.players.names import named_files
     from referee.tournament.commitment import announcement, private_file
 
     config = load(file)

@@ -16,7 +16,6 @@ from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say,
 from referee.cli.models import CommandModel
 from referee.cli.options import CommandFlags, Quiet, Slots, bot_argument, seat_option, words
 from referee.cli.terminal import StatusLine
-from referee.players.names import named_files
 from referee.support.outputs import check_not_input
 from referee.support.packages import need_league
 from referee.support.words import counted, program
@@ -66,6 +65,8 @@ def compare(
     the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
+    from referee.players.names import named_files
+
     match, bots = flags.replace(draws_starts=True).with_file().checked(), [a, b, *(against or ())]
     if out is not None and out.exists():
         check_not_input(out, [path for bot in bots for path in named_files(bot)])

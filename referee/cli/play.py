@@ -22,7 +22,7 @@ from referee.cli.run import example as example_of
 from referee.cli.run import run_match, tell_notes
 from referee.errors import UsageError
 from referee.match.options import CPU
-from referee.players.names import HUMAN, is_human, named_files, resolve
+from referee.players.player import HUMAN, is_human
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
 from referee.support.escape import escape
 from referee.support.outputs import write_output
@@ -108,6 +108,8 @@ def play(
 
 def _with_inputs(request: MatchRequest, players: Iterable[str]) -> MatchRequest:
     """Return the request with the files that no output may replace. Where no place is named, names are new in any case."""
+    from referee.players.names import named_files
+
     programs = [each for player in players for each in named_files(player)]
     files = [Path(path) for path in (request.match, request.flags().get("layout")) if path is not None]
     return request if request.out is None else request.replace(inputs=(*programs, *files))
@@ -179,6 +181,8 @@ def duel(
 
 def _check_teams(request: MatchRequest, teams: tuple[str, str]) -> None:
     """Raise UsageError if a person is in a team, PlayerError if a team can't play a role."""
+    from referee.players.names import resolve
+
     if request.room.pairing is None:
         return
     for team, role in product(teams, request.room.seats(request.checked_settings)):

@@ -15,7 +15,7 @@ from referee.cli.terminal import Live
 from referee.errors import UsageError
 from referee.match.options import CPU, TimeControl
 from referee.pages.show import Show, SteadyPace
-from referee.players.names import HUMAN, is_human
+from referee.players.player import HUMAN, is_human
 from referee.support.packages import need_web
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from referee.cli.app import command, put, put_csv, say
 from referee.cli.options import ListenOptions, WorkerOptions
 from referee.cli.pages import tell_port
 from referee.errors import UsageError
-from referee.isolation import machine
 from referee.support.packages import need_league, need_server
 from referee.support.processes import set_old_objects_aside
 from referee.support.words import counted
@@ -142,6 +141,7 @@ def serve(
     from referee.arena.invitations import address
     from referee.arena.season_work import SeasonWork
     from referee.arena.server import ArenaServer
+    from referee.isolation import machine
     from referee.isolation.launcher import open_launcher
     from referee.pages import serve as pages
 

@@ -203,7 +203,8 @@ def _opponent(bot: str | None, settings: Any) -> dict[str, str]:
     """Return the local bot by its seat: the prey, or the hunter if the bot can't play the prey. Empty without --opponent."""
     if bot is None:
         return {}
-    from referee.players.names import is_human, resolve
+    from referee.players.names import resolve
+    from referee.players.player import is_human
 
     if is_human(bot):
         raise UsageError("--opponent is a person; name a bot.")

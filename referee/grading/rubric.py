@@ -18,7 +18,8 @@ from referee.handins.names import check_name, file_name
 from referee.isolation.limits import IsolationValue, Limits
 from referee.match import settings_file
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
-from referee.players.names import is_human, resolve
+from referee.players.names import resolve
+from referee.players.player import is_human
 from referee.replay.paths import content
 from referee.support.meant import near_one
 from referee.support.plain_text import plain

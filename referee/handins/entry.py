@@ -14,7 +14,8 @@ from referee.errors import PlayerError, UsageError
 from referee.handins import hashes
 from referee.handins.hashes import PROGRAM
 from referee.handins.values import Entry
-from referee.players.names import HUMAN, is_human, resolve
+from referee.players.names import resolve
+from referee.players.player import HUMAN, is_human
 from referee.support.canonical import canonical
 from referee.support.words import the_seat
 

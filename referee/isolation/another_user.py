@@ -23,6 +23,7 @@ from typing_extensions import override
 
 from referee.errors import PlayerError, UsageError
 from referee.isolation import bubblewrap, confinement, runtime, submission, supervisor, users
+from referee.isolation.bot import HOME
 from referee.isolation.bot_process import BotProcess, Cleaning, ProgramStart, SoftLimits
 from referee.isolation.plan import needs
 from referee.isolation.users import UserNumber
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from referee.isolation.plan import Plan
 
 #: The path of a bot's files, as a whole part of a word of its command line.
-_HOME = re.compile(rf"(?:(?<=^)|(?<=[=:])){re.escape(bubblewrap.HOME)}(?=$|[/:])")
+_HOME = re.compile(rf"(?:(?<=^)|(?<=[=:])){re.escape(HOME)}(?=$|[/:])")
 _SETPRIV_SECONDS = 60
 #: The first descriptor that a program inherits besides the standard ones.
 _FILTER_FD = 3

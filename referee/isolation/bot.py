@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from referee.games.game import Json
     from referee.isolation.submission import Piece
 
+#: Where a bot finds its own files in a sandbox.
+HOME = "/bot"
 #: Placeholder for the port in the command line of a program that speaks a dialect.
 PORT = "{port}"
 

@@ -40,6 +40,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation import landlock
+from referee.isolation.bot import HOME
 from referee.support.cache import VARIABLE as CACHE_VARIABLE
 
 if TYPE_CHECKING:
@@ -47,10 +48,9 @@ if TYPE_CHECKING:
 
     from referee.isolation.limits import Limits
 
-#: Where a bot finds its own files, and its scratch space.
-HOME = "/bot"
 #: Where a build finds the files that it begins with. No other sandbox has this folder.
 SOURCE = "/source"
+#: Where a bot finds its scratch space.
 SCRATCH = "/tmp"
 SHARED_MEMORY_BYTES = 1 << 20
 #: The descriptors that bwrap inherits: the system call filter, its status, the start, the bot's stdin and stdout, and from ``DATA_FD`` on

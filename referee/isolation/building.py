@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, StartError, of_seat
 from referee.isolation import build_cache, contents, machine, scripts
-from referee.isolation.bubblewrap import HOME, SOURCE
+from referee.isolation.bot import HOME
+from referee.isolation.bubblewrap import SOURCE
 from referee.isolation.build_folders import BuildFolders, identity
 from referee.isolation.build_output import BuildOutput
 from referee.isolation.file_names import file_names

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation.bubblewrap import HOME
+from referee.isolation.bot import HOME
 from referee.support.escape import escape
 
 if TYPE_CHECKING:

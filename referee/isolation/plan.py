@@ -7,7 +7,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation import bubblewrap, runtime
+from referee.isolation import runtime
+from referee.isolation.bot import HOME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -44,7 +45,7 @@ class Plan(NamedTuple):
     @property
     def is_own_file(self) -> bool:
         """True if the program is one of the bot's files and not an interpreter of this machine."""
-        return bool(self.inside) and self.inside[0].startswith(bubblewrap.HOME + "/")
+        return bool(self.inside) and self.inside[0].startswith(HOME + "/")
 
 
 def bot_plan(bot: Bot) -> Plan:
@@ -94,7 +95,7 @@ def _inside(bot: Bot, words: Sequence[str]) -> tuple[str, ...]:
         whole = os.path.normpath(os.path.join(bot.folder, path))
         for top, place in tops:
             if whole == top or whole.startswith(f"{top.rstrip('/')}/"):
-                return os.path.join(bubblewrap.HOME, place, whole[len(top) :].lstrip("/")).rstrip("/")
+                return os.path.join(HOME, place, whole[len(top) :].lstrip("/")).rstrip("/")
         return path
 
     def copied_all(paths: str) -> str:

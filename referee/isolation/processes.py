@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from referee.errors import PlayerError, StartError
 from referee.isolation import another_user, bubblewrap, cgroups, own_user, runtime, users
+from referee.isolation.bot import HOME
 from referee.isolation.bot_process import BotProcess, Cleaning, ProgramStart
 from referee.isolation.level import NO_TREES, Level
 from referee.isolation.limits import ISOLATED_CGROUP, LIMITS, LIMITS_USER, NONE, Limits
@@ -93,7 +94,7 @@ def _copied(plan: Plan, folder: str) -> Plan:
     """Return a plan whose program, if it is one of the bot's files, is that of a copy."""
     if not plan.is_own_file:
         return plan
-    return plan._replace(argv=(folder + plan.inside[0].removeprefix(bubblewrap.HOME), *plan.argv[1:]))
+    return plan._replace(argv=(folder + plan.inside[0].removeprefix(HOME), *plan.argv[1:]))
 
 
 def _refuse_closed(plan: Plan, binds: Iterable[str]) -> None:

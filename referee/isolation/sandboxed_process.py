@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from typing_extensions import override
 
 from referee.isolation import bubblewrap, seccomp
+from referee.isolation.bot import HOME
 from referee.isolation.bot_process import MOST_INODES, BotProcess, ProgramStart, SoftLimits, ended_children, used_seconds
 from referee.isolation.endings import CRASH, MEMORY, PROCESSES
 from referee.isolation.supervisor import children, descendants
@@ -34,7 +35,7 @@ class SandboxedProcess(BotProcess):
     """A bot in bubblewrap; with ``group``, in its own control groups."""
 
     is_sandbox = True
-    home = bubblewrap.HOME
+    home = HOME
     shared_bytes = bubblewrap.SHARED_MEMORY_BYTES
 
     def __init__(

@@ -19,8 +19,8 @@ from referee.isolation.limits import Limits
 from referee.match import settings_file
 from referee.match.options import MatchOptions, checked, declared, limits_of
 from referee.match.spec import MatchSpec
-from referee.match.start import Start, lineup, options_of, split
-from referee.players.names import HUMAN, resolve
+from referee.match.start import Start
+from referee.players.player import HUMAN
 from referee.replay.paths import SUFFIX, reserve, why_unreadable
 from referee.replay.reader import RecordedMatch
 from referee.support.files import open_regular
@@ -166,6 +166,8 @@ class MatchRequest(BaseModel):
 
     def bot(self, name: str, seat: Seat) -> Bot:
         """Return the bot of a name. Its replay, texts and log name no folders of this machine."""
+        from referee.players.names import resolve
+
         return published(resolve(name, seat, self.room.info.name, self.checked_settings), str(Path.cwd()))
 
     def started(self) -> Self:
@@ -190,9 +192,11 @@ class MatchRequest(BaseModel):
     def resumed(self, text: str, players: Sequence[Any]) -> tuple[Self, dict[Seat, Any]]:
         """Return the request for a match that begins in a replay, at ``REPLAY@TURN``, and the player of each seat that still plays.
 
-        ``players`` are as ``start.lineup`` takes them. The time, the limits and the way in which the match is run are those of the replay where
+        ``players`` are as ``lineup.lineup`` takes them. The time, the limits and the way in which the match is run are those of the replay where
         the request doesn't set them. UsageError for a value that contradicts the replay, or if the new replay would overwrite that one.
         """
+        from referee.match.lineup import lineup, options_of, split
+
         path, turn = split(text)
         recorded = RecordedMatch.read(path)
         start = Start.at(recorded, turn)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from referee.errors import RefereeError
-from referee.players.names import HUMAN
+from referee.players.player import HUMAN
 from referee.players.recorded_bots import recorded_bot
 from referee.replay.reader import RecordedMatch, read_head
 

@@ -21,6 +21,7 @@ from referee.isolation import contents, machine, runtime, scripts, submission
 from referee.isolation.bot import PORT, Bot
 from referee.isolation.submission import MOST_BYTES, Piece
 from referee.players import bot_toml, languages
+from referee.players.player import is_human
 from referee.support.escape import escape
 from referee.support.files import similar
 from referee.support.meant import meant
@@ -29,15 +30,6 @@ from referee.support.words import the_seat
 if TYPE_CHECKING:
     from referee.games.dialect import Dialect
     from referee.games.game import Json, Seat
-
-
-#: The player name for a person on a command line.
-HUMAN = "human"
-
-
-def is_human(text: str) -> bool:
-    """True if a player's description stands for a person."""
-    return text.strip() == HUMAN
 
 
 def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Bot:

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from referee.wire.lines import LineBuffer
 
 
+#: The player name for a person on a command line.
+HUMAN = "human"
+
+
+def is_human(text: str) -> bool:
+    """True if a player's description stands for a person."""
+    return text.strip() == HUMAN
+
+
 class Connection(NamedTuple):
     """A player that is no process of ours, by the referee's ends of the pipes to it.
 

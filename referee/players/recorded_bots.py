@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import PlayerError, UsageError
 from referee.isolation.bot import PORT
-from referee.players.names import HUMAN, resolve
+from referee.players.names import resolve
+from referee.players.player import HUMAN
 from referee.replay.reader import RecordedMatch
 from referee.support.words import the_seat
 

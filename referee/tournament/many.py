@@ -17,7 +17,8 @@ from referee.errors import PlayerError, UsageError
 from referee.handins.hashes import file_hashes
 from referee.handins.values import Entry
 from referee.isolation.limits import LIMITS, NONE
-from referee.players.names import is_human, resolve
+from referee.players.names import resolve
+from referee.players.player import is_human
 from referee.replay.paths import SUFFIX, is_replay, make_folder, reserve
 from referee.support.outputs import check_output
 from referee.tournament.keys import new_task, terms_hash

@@ -28,7 +28,8 @@ from referee.match.match import Match
 from referee.match.options import MatchOptions
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
-from referee.players.names import is_human, resolve
+from referee.players.names import resolve
+from referee.players.player import is_human
 from referee.replay.paths import SUFFIX, reserve
 from referee.tournament.values import Record
 

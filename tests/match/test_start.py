@@ -21,7 +21,8 @@ import referee as package
 from referee import games
 from referee.author.rerun import rerun
 from referee.errors import PlayerError, ReplayError, UsageError
-from referee.match.start import Start, options_of, split
+from referee.match.lineup import options_of, split
+from referee.match.start import Start
 from referee.players.names import resolve
 from referee.replay.questions import recorded_seat
 from referee.replay.reader import RecordedMatch, verify

@@ -15,7 +15,8 @@ from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation.launcher import open_launcher
 from referee.isolation.limits import Limits
 from referee.match.options import TimeControl
-from referee.players.names import is_human, resolve
+from referee.players.names import resolve
+from referee.players.player import is_human
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
