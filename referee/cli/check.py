@@ -16,7 +16,7 @@ from referee.cli.options import BotIsolation, FirstRules, Game, bot_argument, se
 from referee.cli.run import announce_build
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
-from referee.isolation.limits import ISOLATED_CGROUP
+from referee.isolation.limits import word_of
 from referee.match.options import TimeControl, checked_isolation
 from referee.support.packages import EXTRAS, install_command, missing_of_extras
 from referee.support.words import counted, program
@@ -116,7 +116,7 @@ def _put_beside(head: str, text: str, width: int) -> None:
 def _print(request: CheckRequest, report: Report) -> None:
     width, name_width = columns(100), max(len(result.check.name) for result in report.results)
     for seat in report.seats:
-        how = f"{request.game.info.name}, rules {request.settings.rules}, isolation {report.isolation or 'unknown'}"
+        how = f"{request.game.info.name}, rules {request.settings.rules}, isolation {word_of(report.isolation) or 'unknown'}"
         put(*textwrap.wrap(f"{request.bot} as {seat} ({how})", width))
         everything = [result for result in report.results if result.seat == seat]
         reasons = Counter(result.finding.text for result in everything if result.finding.status == "skipped")
@@ -215,8 +215,10 @@ def doctor(as_json: JsonFlag = False) -> None:
 
 
 def _extras_lines(extras: dict[str, list[str]]) -> list[str]:
+    from referee.isolation.diagnosis import NAME_WIDTH
+
     lines = ["", "What the extras of this installation offer:"] if extras else []
     for name, missing in extras.items():
-        lines.append(f"  {'no ' if missing else 'yes':<4}  {name:<{len(ISOLATED_CGROUP)}}  {EXTRAS[name]}")
-        lines += [f"        {'':<{len(ISOLATED_CGROUP)}}  -> {install_command(*missing)}"] if missing else []
+        lines.append(f"  {'no ' if missing else 'yes':<4}  {name:<{NAME_WIDTH}}  {EXTRAS[name]}")
+        lines += [f"        {'':<{NAME_WIDTH}}  -> {install_command(*missing)}"] if missing else []
     return lines

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.isolation import bubblewrap, cgroups, machine, probe
 from referee.isolation.level import Level
-from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LEVELS, LIMITS, NONE, Limits
+from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Limits, word_of
 from referee.isolation.plan import VARIANT_A, VARIANT_B
 from referee.isolation.probe import SandboxCheck
 from referee.support import delays
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 _DELEGATE = "Run it as: systemd-run --user --scope -p Delegate=yes referee ... (docs/isolation.md)"
 _MOUNT = "Give the referee a control group that it may write to; containers often show it read-only (docs/isolation.md)"
 
-
+#: The width of the names of levels and of extras in the output of ``referee doctor``.
+NAME_WIDTH = 15
 _PROMISES = {
-    ISOLATED_CGROUP: "everything, with hard caps on memory and processes",
-    ISOLATED: "everything, memory checked by the supervisor",
+    "strict": "a sandbox for each bot: for everybody's programs",
     LIMITS: "resource limits and timeouts: for your own bots only",
     NONE: "nothing",
 }
@@ -43,6 +43,11 @@ class Diagnosis(NamedTuple):
         return ISOLATED in self.levels
 
     @property
+    def caps(self) -> str:
+        """A sentence that says what keeps the limits of a bot in a sandbox."""
+        return "Control groups cap memory and processes." if ISOLATED_CGROUP in self.levels else "The supervisor checks memory."
+
+    @property
     def stopping(self) -> str:
         """A sentence that says how bots are stopped between their turns."""
         if self.holds:
@@ -56,9 +61,9 @@ class Diagnosis(NamedTuple):
             return "The fair clock bills: a bot doesn't pay for time in which it waits for a processor."
         return "This kernel doesn't count waits for a processor, so there is no fair clock: strict matches bill processor time, others wall time."
 
-    def missing(self, level: str) -> str:
-        """Return the failed checks that exclude a level."""
-        names = (check.name for check in self.checks if not check.ok and (level == ISOLATED_CGROUP or check.name not in _GROUPS))
+    def missing(self) -> str:
+        """Return the failed checks that exclude a sandbox."""
+        names = (check.name for check in self.checks if not check.ok and check.name not in _GROUPS)
         return ", ".join(dict.fromkeys(names))
 
     def to_json(self) -> dict[str, Any]:
@@ -85,16 +90,16 @@ class Diagnosis(NamedTuple):
         for check in self.shortages:
             lines += [f"  FAIL  {check.name:<{width}}  {check.seen}", f"        {'':<{width}}  -> {check.remedy}"]
         lines.append("")
-        for level in LEVELS:
-            there = level in self.levels
-            why = "" if there else f"; missing: {self.missing(level)}"
-            lines.append(f"  {'yes' if there else 'no ':<4}  {level:<{len(ISOLATED_CGROUP)}}  {_PROMISES[level]}{why}")
+        possible = {word_of(level) for level in self.levels}
+        for level, promise in _PROMISES.items():
+            why = "" if level in possible else f"; missing: {self.missing()}"
+            lines.append(f"  {'yes' if level in possible else 'no ':<4}  {level:<{NAME_WIDTH}}  {promise}{why}")
         return [*lines, "", self.clock]
 
     def conclusion(self) -> list[str]:
         """Return what follows where strict isolation is available."""
         lines = [
-            f"Strict isolation is available: {self.levels[0]}. {self.stopping}",
+            f"Strict isolation is available: {self.caps} {self.stopping}",
             f"Try:  {program()} play --isolation strict searcher evader",
         ]
         if all(check.ok for check in self.checks):

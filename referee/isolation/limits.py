@@ -11,14 +11,13 @@ from pydantic import BeforeValidator
 from referee.support.sections import Section, option
 from referee.support.words import GIB, KIB, MIB
 
-#: The levels, from the strongest down.
+#: The levels, from the strongest down, by the mechanisms that hold; ``word_of`` has the words of users for them.
 ISOLATED_CGROUP = "isolated+cgroup"
 ISOLATED = "isolated"
 LIMITS = "limits"
 #: ``limits`` with a user ID for each bot; only for callers that ask for it by name, such as gradings in a container.
 LIMITS_USER = "limits+user"
 NONE = "none"
-LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 
 #: Values of --isolation: the best possible level; one of the first two levels or no match; only resource limits; nothing.
 IsolationValue = Literal["auto", "strict", "limits", "none"]
@@ -39,6 +38,11 @@ _Size = Annotated[int, BeforeValidator(_size)]
 _MOST_BYTES = 1 << 40
 #: The most bytes of a file of logs or remarks.
 _MOST_KEPT_BYTES = 1_000_000_000
+
+
+def word_of(level: str) -> str:
+    """Return the word for a level that users know: "strict", "limits" or "none"."""
+    return {ISOLATED_CGROUP: "strict", ISOLATED: "strict", LIMITS_USER: LIMITS}.get(level, level)
 
 
 class Limits(Section):
