@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import errno
 import functools
 import gc
@@ -244,6 +245,7 @@ def run(words: list[str]) -> None:
 
 def _refuse(error: typer.BadParameter, *, as_json: bool) -> NoReturn:
     """Say what is wrong with a command line, with everything unprintable escaped. For machines it is a JSON object."""
+    error = copy.copy(error)
     error.message = printable(error.message)
     if as_json:
         text = " ".join(error.format_message().split())

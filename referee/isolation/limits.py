@@ -18,6 +18,7 @@ LIMITS = "limits"
 #: ``limits`` with a user ID for each bot; only for callers that ask for it by name, such as gradings in a container.
 LIMITS_USER = "limits+user"
 NONE = "none"
+LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 
 #: Values of --isolation: the best possible level; one of the first two levels or no match; only resource limits; nothing.
 IsolationValue = Literal["auto", "strict", "limits", "none"]

@@ -10,7 +10,7 @@ from typing_extensions import TypeVar
 from referee.errors import ReplayError, UsageError
 from referee.replay.events import PlayersFaulted, StepTaken
 from referee.replay.faults import KINDS
-from referee.replay.questions import check_sound
+from referee.replay.questions import Questions, check_sound
 from referee.replay.reader import ReplayReader
 from referee.replay.records import known_secret, seed_of
 from referee.support.escape import escape
@@ -73,7 +73,7 @@ class Start(Generic[S]):
         ReplayError if the replay doesn't verify, UsageError if there is no such turn, or if a match can't continue from it.
         """
         path, game, _, head = recorded
-        past, reader = _Past(head, turn), ReplayReader(path)
+        past, reader = _Past(game, head, turn), ReplayReader(path)
         for event in reader.events():
             past.add(event)
         replay = reader.verified()
@@ -93,7 +93,7 @@ class Start(Generic[S]):
             secret = secret_of(seed)
             match, notes = match_id(secret), (_NO_SECRET,)
             events, state = _under(secret, recorded, events)
-        notices = {seat: tuple(texts) for seat, texts in past.notices.items()}
+        notices = {seat: tuple(past.questions.notices(turn, seat)) for seat in past.players}
         return Start(state, secret, match, seed, turn, tuple(events), notices, past.out, {"from": source}, notes)
 
 
@@ -108,12 +108,12 @@ def _beyond(path: Path, replay: VerifiedReplay, turn: int) -> str:
 class _Past:
     """Collects the events of a replay before a turn, and the position there, while the replay is played again."""
 
-    def __init__(self, head: Mapping[str, Json], turn: int) -> None:
+    def __init__(self, game: Game, head: Mapping[str, Json], turn: int) -> None:
         self.turn, self.players = turn, head["players"]
         self.state: Any = None
         self.events: list[StepTaken | PlayersFaulted] = []
         self.out: dict[Seat, SeatOut] = {}
-        self.notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in self.players}
+        self.questions = Questions(game, head)
 
     def add(self, event: StepTaken | PlayersFaulted) -> None:
         turn = event.turn
@@ -123,17 +123,12 @@ class _Past:
             return
         # The logs of the recorded match aren't those of the new one.
         self.events.append(event._replace(logs={}))
+        self.questions.add(event)
         if isinstance(event, PlayersFaulted):
             for fault in event.faults.values():
                 if fault.kind not in KINDS:
                     raise ReplayError(f"The replay has a fault of the kind '{fault.kind:.40}', which there isn't.")
             self.out |= {seat: SeatOut(fault, turn, {"program": "", **self.players[seat]}) for seat, fault in event.faults.items()}
-            return
-        for seat in event.moves:
-            self.notices[seat] = []
-        for notice in event.next_notices():
-            if notice.seat in self.notices:
-                self.notices[notice.seat].append({"code": notice.code, "text": notice.text})
 
 
 def _under(

@@ -179,7 +179,10 @@ class TimeControl(TimeLimits):
 
 
 class LongWait(NamedTuple):
-    """How long the referee waits for an answer in place of the clock's limits, None for ever; ``reason`` ends the words for that limit."""
+    """How long the referee waits for an answer in place of the clock's limits, in seconds; None for ever.
+
+    ``reason`` follows the limit in the sentence of a late answer: "that a check waits", for instance.
+    """
 
     seconds: float | None = None
     reason: str = ""

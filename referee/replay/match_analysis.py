@@ -92,17 +92,16 @@ class MatchAnalysis:
         index.compute_verdicts(lambda: on_judged(index.judged[-1][0]))
         self.steps, self.judged = index.steps, len(index.judged)
         # The other half is for the suggestions, and for the verdicts after costly steps.
-        half = Budget(index.judging.left / 2)
-        index.judging.left -= half.left
+        half = index.judging.split()
         before: Json = None
         for position, verdict in index.judged:
             if every or verdict["verdict"] != before:
                 self.points.append(self._point(position, verdict))
             before = verdict["verdict"]
         searches, faults = self._searched(half)
-        index.judging.left += max(0.0, half.left)
+        index.judging.join(half)
         analysis = self.game.analysis
-        if analysis is not None and index.judging.left <= 0.0 and any(point.step and not point.best for point in self.points):
+        if analysis is not None and not index.may_go_on and any(point.step and not point.best for point in self.points):
             self.left_out.append(f"A turning point without a {analysis.suggestion_name} was not searched for one.")
         self.losses = [search.losses(self._verdict_after, faults.get(search.seat, "")) for search in searches]
 

@@ -168,6 +168,10 @@ class Questions:
                 if notice.seat in self._seats:
                     self._seats[notice.seat].notices.append((turn, {"code": notice.code, "text": notice.text}))
 
+    def notices(self, turn: int, seat: Seat) -> list[dict[str, str]]:
+        """Return the notices that come with a seat's question in a turn, after the events of all earlier turns."""
+        return self._seats[seat].notices_at(turn)
+
     def question(self, turn: int, seat: Seat, state: Any) -> RepeatQuestion:
         """Return a seat's question about the position of a turn, after the events of all earlier turns."""
         record = self._seats[seat]

@@ -27,6 +27,15 @@ class Budget:
         self.left = seconds
         self._begun = 0.0
 
+    def split(self) -> Budget:
+        """Return half of what is left as another budget, whose rest ``join`` takes back."""
+        self.left /= 2
+        return Budget(self.left)
+
+    def join(self, other: Budget) -> None:
+        """Add what is left of another budget."""
+        self.left += max(0.0, other.left)
+
     def __enter__(self) -> None:
         self._begun = time.thread_time()
 
