@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -158,7 +159,9 @@ def history(
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
     """Simulate every replay again, and compute the ratings from the replays alone."""
     with opened_arena(folder) as opened:
-        put_check(opened.check_target(), as_json=as_json)
+        from referee.league.check import verify_league
+
+        put_check(partial(verify_league, opened.check_target()), as_json=as_json)
 
 
 @arena.command("export")

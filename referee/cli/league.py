@@ -6,6 +6,7 @@ import contextlib
 import errno
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -108,7 +109,6 @@ def resume(
 def _has_unplayed(folder: Path, config: League) -> bool:
     """True if a folder has this league, and matches of it are void because the machine failed. A seed that was drawn is another one each time."""
     from referee.league.database import FILE
-    from referee.league.engine import UNPLAYED
     from referee.league.league import open_league
 
     if not (folder / FILE).is_file():
@@ -120,7 +120,7 @@ def _has_unplayed(folder: Path, config: League) -> bool:
         return False
     with contextlib.closing(opened):
         is_same = opened.league._replace(seed=0).to_json() == config._replace(seed=0).to_json()
-        return is_same and bool(opened.store.fact(UNPLAYED))
+        return is_same and bool(opened.store.unplayed())
 
 
 def _resume(folder: Path, workers: Workers, series: SeriesOptions) -> None:
@@ -243,8 +243,11 @@ def export(
 @command
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
     """Simulate every replay again, and compute the standings from the replays alone."""
+    need_league("league")
+    from referee.league.verify import verify_league
+
     with _opened(folder) as opened:
-        put_check(opened, as_json=as_json)
+        put_check(partial(verify_league, opened), as_json=as_json)
 
 
 def _opened(folder: Path) -> contextlib.closing[OpenLeague]:
@@ -275,18 +278,19 @@ def _check_roles(schedule: Schedule, workers: Workers) -> None:
 
 def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
     """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers."""
-    from referee.league.engine import Engine, LeagueStopped
     from referee.league.league import first
+    from referee.league.playing import LeaguePlay
     from referee.league.resume import again
+    from referee.tournament.plan import PlayStopped
     from referee.tournament.transactions import StoreError
 
     try:
         say(
             f"{opened.league.name}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
-        with progress(opened.store, lambda wide, high: top(opened, wide, high), is_quiet=series.quiet) as watch:
-            engine = Engine(opened.store, pool, opened.schedule, watch)
-            engine.run()
+        played = LeaguePlay(opened.store, opened.schedule, pool)
+        with progress(played, lambda wide, high: top(opened, wide, high), is_quiet=series.quiet) as watch:
+            played.run(watch)
         pool.close()
         say(*warnings_of_hosts(opened))
         if forfeits := list(opened.store.forfeits()):
@@ -295,14 +299,14 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
         if not series.as_json:
             put("", f"Next:  {program()} league report {shlex.quote(str(opened.folder))}")
         sys.stdout.flush()
-        if engine.unplayed:
-            count = counted(len(engine.unplayed), "match")
+        if played.plan.unplayed:
+            count = counted(len(played.plan.unplayed), "match")
             say(f"referee: {count} could not be played, through no fault of the teams. Play again:  {again(opened)}")
-            raise typer.Exit(LeagueStopped.exit_code)
+            raise typer.Exit(PlayStopped.exit_code)
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
         counts = opened.store.counts()
         say(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(opened)}")
         raise
-    except (LeagueStopped, StoreError) as error:
+    except (PlayStopped, StoreError) as error:
         raise type(error)(f"{error} What is done is stored. Go on afterwards:  {again(opened)}") from None

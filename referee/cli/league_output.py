@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 
@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from referee.league.check import CheckedMatches
+    from referee.league.export import Exported
     from referee.league.league import OpenLeague
     from referee.tournament.progress import Counted
+    from referee.tournament.replays import Check, Progress
     from referee.tournament.values import MatchTask, Record
 
 
@@ -53,6 +54,13 @@ def top(opened: OpenLeague, wide: int, high: int) -> list[str]:
     results = opened.state().results
     places = opened.standings(results, resamples=100)[:high]
     return table(places, wide, is_live=opened.is_live(), kind=opened.league.format.kind) if results else []
+
+
+class Counted(Protocol):
+    """Something that counts matches: a store, or a league that is played."""
+
+    def counts(self) -> Counts:
+        """Return the number of matches by status."""
 
 
 _LINE_SECONDS = 10.0
@@ -188,7 +196,7 @@ def _duration(seconds: float) -> str:
 
 
 def put_export(
-    opened: CheckedMatches,
+    opened: Exported,
     about: Mapping[str, Any],
     out: Path | None,
     *,
@@ -214,11 +222,9 @@ def store_files(folder: Path) -> list[Path]:
     ]
 
 
-def put_check(opened: CheckedMatches, *, as_json: bool) -> None:
+def put_check(verify: Callable[[Progress | None], Check], *, as_json: bool) -> None:
     """Check everything against the replays, and print what was found. Exit status 1 if there is a problem."""
-    from referee.league.check import verify_league
-
-    check = verify_league(opened, progress=None if as_json else plain_progress("checked"))
+    check = verify(None if as_json else plain_progress("checked"))
     if as_json:
         put_json(check.to_json())
     else:

@@ -1,34 +1,30 @@
-"""Checks a league against its replays."""
+"""Checks matches of the engine's store against their replays."""
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from referee.errors import ReplayError
-from referee.handins.hashes import PROGRAM
 from referee.league.database import PLANNED, STOPPED
 from referee.league.engine import StateReader
 from referee.league.standings import table
-from referee.replay import reader
-from referee.support.words import counted, the_seat
-from referee.tournament.values import Record
+from referee.support.words import counted
+from referee.tournament.replays import COMPARED, Check, record_of
+from referee.tournament.values import Task
 from referee.tournament.worker import replay_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from referee.games.game import Json
     from referee.league.config import League
     from referee.league.league_schedule import Schedule
     from referee.league.standings import StandingsRow
     from referee.league.store import Store, StoredMatch
-    from referee.tournament.values import DuelResult, MatchTask
-
-    Progress = Callable[[int, int], None]
+    from referee.tournament.replays import Progress
+    from referee.tournament.values import DuelResult, MatchTask, Record
 
 
 class CheckedMatches(Protocol):
@@ -63,67 +59,7 @@ class CheckedMatches(Protocol):
         """Returns a sentence for everything else in the folder that results from the replays alone don't give."""
 
 
-class LeagueReport(NamedTuple):
-    """What a check has found: the number of replays that were simulated again, a sentence for each problem, and one about everything that no replay shows."""
-
-    replays: int
-    problems: list[str]
-    notes: list[str]
-
-    def to_json(self) -> dict[str, Json]:
-        """The check as ``--json`` prints it."""
-        return {"replays": self.replays, "problems": self.problems, "notes": self.notes, "ok": not self.problems}
-
-
-def record_of(path: Path, task: MatchTask, opened: CheckedMatches) -> Record:
-    """The result of a match from its replay alone, which is simulated again. ReplayError says what is wrong with it."""
-    folder, game = opened.folder, opened.schedule.game
-    verified = reader.verify(path)
-    if verified.problem is not None:
-        raise ReplayError(verified.problem.text)
-    head, result = verified.head, verified.result
-    assert result is not None, "a replay without a problem is complete"
-    seats = {seat: player.get("team") for seat, player in head["players"].items()}
-    if seats != dict(task.seats):
-        raise ReplayError("it is the replay of other teams")
-    for seat, team in seats.items():
-        files = opened.schedule.teams[team].files.get(seat, {})
-        hashes = (files[PROGRAM],) if PROGRAM in files else tuple(files.values())
-        if hashes and head["players"][seat].get("sha256") not in (None, *hashes):
-            raise ReplayError(f"{the_seat(seat, begins=False)}'s program in it is not that of {team}")
-    if head["settings"] != dict(task.settings) or head["seed"] != task.seed:
-        raise ReplayError("it is the replay of a match with other settings or another seed")
-    faults = {seat: fault for record in verified.faults for seat, fault in record["faults"].items()}
-    position = game.codec.view_text(verified.final, None)
-    used = result["time"]
-    return Record(
-        key=task.key,
-        winner=result["winner"],
-        reason=result["reason"],
-        text=result["text"],
-        scores=result["scores"],
-        steps=result["steps"],
-        faults={seat: fault["text"] for seat, fault in faults.items()},
-        fault_kinds={seat: fault["kind"] for seat, fault in faults.items()},
-        seconds={seat: clock["used_seconds"] for seat, clock in used.items()},
-        slowest={seat: clock["longest_seconds"] for seat, clock in used.items()},
-        replay=str(path.relative_to(folder)),
-        replay_hash=hashlib.sha256(path.read_bytes()).hexdigest(),
-        wall_seconds=sum(clock["wall_seconds"] for clock in used.values()),
-        position=hashlib.sha256(position.encode()).hexdigest()[:16],
-        ranks=result.get("ranks"),
-        # A player that fails before it is ready gets no question.
-        started=not any(record["turn"] == 0 and any(not used[seat]["answers"] for seat in record["faults"]) for record in verified.faults),
-        answers={seat: clock["answers"] for seat, clock in used.items()},
-        fault_steps={seat: record["turn"] for record in verified.faults for seat in record["faults"]},
-    )
-
-
-#: What the store and the replay must agree on.
-_COMPARED = ("winner", "reason", "text", "scores", "steps", "faults", "fault_kinds", "seconds", "slowest", "position", "ranks", "started")
-
-
-def verify_league(opened: CheckedMatches, progress: Progress | None = None) -> LeagueReport:
+def verify_league(opened: CheckedMatches, progress: Progress | None = None) -> Check:
     """Simulate every replay again and compare it with the store; compute the standings from the replays alone and compare them.
 
     The league may be running: matches that end meanwhile are not checked.
@@ -149,7 +85,7 @@ class _LeagueCheck:
         self._started: Counter[str] = Counter()
         self._failed: Counter[str] = Counter()
 
-    def run(self) -> LeagueReport:
+    def run(self) -> Check:
         """Check everything."""
         self._opened.store.check_teams(self._plan.teams)
         store, plan = self._opened.store, self._plan
@@ -174,13 +110,13 @@ class _LeagueCheck:
             self._problems.append("The standings from the replays alone differ from those of the store.")
         if not self._problems:
             self._problems += self._opened.contradicted(state.results)
-        return LeagueReport(
+        return Check(
             self._count,
             self._problems,
             [*self._check_forfeits(), *self._left(0 if self._plan.is_endless else count)],
         )
 
-    def _check_rest(self, tasks: Sequence[MatchTask], numbers: Sequence[int]) -> LeagueReport:
+    def _check_rest(self, tasks: Sequence[MatchTask], numbers: Sequence[int]) -> Check:
         """Name what the store has lost, and check the replays of all other matches. There are no standings without the lost ones."""
         plan, duels = self._plan, {duel.number: duel for duel in self._opened.store.duels()}
         self._problems += self._lost(tasks)
@@ -189,7 +125,7 @@ class _LeagueCheck:
             for stored in group:
                 self._checked(stored, stored.task if expected is None else expected.get(stored.task.key))
         self._problems += [f"The duel {number + 1}: the store has lost it." for number in numbers]
-        return LeagueReport(self._count, self._problems, self._left(0))
+        return Check(self._count, self._problems, self._left(0))
 
     def _lost(self, tasks: Sequence[MatchTask]) -> list[str]:
         problems = []
@@ -228,13 +164,14 @@ class _LeagueCheck:
             problems.append(f"{where}: the file is missing.")
             return None
         try:
-            record = record_of(path, task, opened)
+            its = Task(task.key, {seat: opened.schedule.teams[team] for seat, team in task.seats.items()}, task.settings, task.seed)
+            record = record_of(path, opened.folder, its, opened.schedule.game)
         except (ReplayError, OSError) as error:
             problems.append(f"{where}: {str(error).rstrip('.')}.")
             return None
         if record.replay_hash != stored.replay_hash:
             problems.append(f"{where}: the file has changed since the match.")
-        differing = [name.replace("_", " ") for name in _COMPARED if getattr(record, name) != getattr(stored, name)]
+        differing = [name.replace("_", " ") for name in COMPARED if getattr(record, name) != getattr(stored, name)]
         problems += [f"{where}: its {name} differs from the store's." for name in differing]
         return record
 

@@ -3,18 +3,52 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from referee.support.csv_text import marked, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from referee.games.game import Json
-    from referee.league.check import CheckedMatches
+    from referee.league.config import League
+    from referee.league.league_schedule import Schedule
+    from referee.league.store import StoredMatch
+    from referee.tournament.values import PlannedDuel
 
 
-def export_rows(opened: CheckedMatches) -> Iterable[dict[str, Json]]:
+class MatchRows(Protocol):
+    """A store of duels and their matches."""
+
+    def duels(self) -> Sequence[PlannedDuel]:
+        """All duels that are known so far, in schedule order."""
+
+    def matches(self) -> Iterator[StoredMatch]:
+        """All matches in schedule order."""
+
+
+class Exported(Protocol):
+    """Matches that can be exported: those of a league, or others of its kind."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder in which the paths of replays begin."""
+
+    @property
+    def store(self) -> MatchRows:
+        """The store."""
+
+    @property
+    def schedule(self) -> Schedule:
+        """What is played."""
+
+    @property
+    def league(self) -> League:
+        """How it is played."""
+
+
+def export_rows(opened: Exported) -> Iterable[dict[str, Json]]:
     """Yield every match as a flat JSON object; results are missing where there are none yet."""
     duels = {duel.number: duel for duel in opened.store.duels()}
     variants = opened.league.variants
@@ -76,7 +110,7 @@ MARK = re.compile(
 )
 
 
-def as_csv_text(rows: Sequence[Mapping[str, Json]], opened: CheckedMatches, about: Mapping[str, Mapping[str, Json]]) -> str:
+def as_csv_text(rows: Sequence[Mapping[str, Json]], opened: Exported, about: Mapping[str, Mapping[str, Json]]) -> str:
     """The matches as CSV: one column a seat for the team, its score, its fault and its time, and for each fact ``about`` teams."""
     seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
     of_seat = ("", "_score", "_fault", "_seconds", *(f"_{fact}" for fact in about))

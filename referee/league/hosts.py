@@ -10,8 +10,8 @@ from referee.support.words import counted
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from referee.league.folder import LeagueView
     from referee.league.league import OpenLeague
-    from referee.league.store import Store
 
 #: The level of significance over all machines together.
 _ERROR = 0.01
@@ -19,7 +19,7 @@ _ERROR = 0.01
 _LEAST = 30
 
 
-def strange_hosts(store: Store) -> list[tuple[str, str]]:
+def strange_hosts(store: LeagueView) -> list[tuple[str, str]]:
     """Return the machines on which matches end differently than on all others, with the reason."""
     endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for stored in store.matches(done=True):

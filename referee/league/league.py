@@ -9,16 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import UsageError
 from referee.league import config, schedule, standings
 from referee.league.database import FILE
-from referee.league.engine import LeagueState, read_state
+from referee.league.engine import LeagueState
+from referee.league.folder import LeagueRow, LeagueStore, LeagueView
 from referee.league.league_schedule import Schedule
-from referee.league.store import Store
 from referee.replay.paths import make_folder
-from referee.support.words import counted
 from referee.tournament import address, commitment
 from referee.tournament.comparison_store import KIND
 from referee.tournament.results import comparisons
 from referee.tournament.store import file_name
-from referee.tournament.transactions import StoreError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,17 +45,16 @@ class Standing(NamedTuple):
 class OpenLeague:
     """A league's folder with its store. ``close`` it after use."""
 
-    #: The teams that don't play because the staff says so; nobody does in a league.
-    disqualified: Sequence[str] = ()
-
-    def __init__(self, folder: Path, store: Store) -> None:
+    def __init__(self, folder: Path, store: LeagueStore) -> None:
         self.folder = folder
-        self.store = store
-        facts = store.fact("league")
-        if facts is None:
+        row = store.league()
+        if row is None:
             raise UsageError(f"{folder} holds a league that was never begun: referee league run FILE --out {folder}")
-        self.league = config.from_json(facts)
-        self.schedule = Schedule(self.league, store.teams())
+        self.league = config.from_json(row.league)
+        self.schedule = Schedule(self.league, self.league.teams)
+        #: The league's own rows, and what its reports read.
+        self.rows_store = store
+        self.store = LeagueView(store, self.schedule)
 
     def close(self) -> None:
         """Close the store."""
@@ -68,19 +65,9 @@ class OpenLeague:
         """The folder of the replays."""
         return self.folder / REPLAYS
 
-    def check_whole(self) -> None:
-        """Raise StoreError if the store has lost a team, a duel or a match. The replays are not looked at."""
-        self.store.check_teams(self.schedule.teams)
-        if numbers := self.store.lost(self.schedule.matches_each):
-            raise StoreError(
-                f"The store {quoted(self.store.where)} has lost matches of {counted(len(numbers), 'duel')}. See what is missing: referee "
-                f"league verify {quoted(self.folder)}   Restore the file from a copy."
-            )
-
     def state(self) -> LeagueState:
-        """The state of the league. StoreError if the store has lost matches."""
-        self.check_whole()
-        return read_state(self.store, self.schedule)
+        """The state of the league."""
+        return LeagueState(self.store.duels(), self.store.results())
 
     def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Standing]:
         """The standings with ratings."""
@@ -121,8 +108,8 @@ class OpenLeague:
             is_live=plan.format != config.ELIMINATION and self.is_live(),
         )
 
-    def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
-        """Return a sentence for everything else in the folder that results from the replays alone don't give: a wrong commitment."""
+    def contradicted(self) -> list[str]:
+        """Return a sentence for everything else in the folder that isn't as the league says: a wrong commitment."""
         try:
             commitment.check_place(self.league.commitment, self.folder)
         except UsageError as error:
@@ -146,7 +133,7 @@ def check_new(folder: Path, database: str | None = None) -> None:
     if (stored is not None and stored.url != database) or (database is not None and (folder / FILE).exists()):
         raise UsageError(_already_there(str(folder), folder))
     if database is None and (folder / FILE).exists():
-        with Store.open(folder, create=True) as store:
+        with LeagueStore.open(folder, create=True) as store:
             _check_free(store, folder)
 
 
@@ -158,19 +145,18 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
     check_new(folder, database)
     if database is None:
         make_folder(folder)
-    store = Store.open(folder, database, create=True)
+    store = LeagueStore.open(folder, database, create=True)
     try:
         with store.claim():
             _check_free(store, folder)
             commitment.check_place(league.commitment, folder)
             make_folder(folder)
             number = uuid.uuid4().hex
-            facts = {"league": league.to_json(), "id": number}
             if database is None:
                 address.write_id(folder, number)
             else:
                 address.write(folder, address.Address(database, number))
-            store.begin(facts, league.teams)
+            store.begin(LeagueRow(id=number, league=league.to_json()))
             # After the store: a league that was killed before has no secret that anybody could need.
             commitment.write(league.commitment, folder)
         return OpenLeague(folder, store)
@@ -179,9 +165,9 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
         raise
 
 
-def _check_free(store: Store, folder: Path) -> None:
+def _check_free(store: LeagueStore, folder: Path) -> None:
     """Raise UsageError if a store holds a league."""
-    if store.fact("league") is not None:
+    if store.league() is not None:
         raise UsageError(_already_there(store.where, folder))
 
 
@@ -194,12 +180,14 @@ def open_league(folder: Path) -> OpenLeague:
     stored = address.read(folder)
     if stored is None and (folder / file_name(KIND)).exists():
         raise UsageError(f"{folder} holds no league, but the duels of a comparison, which referee compare continues.")
-    store = Store.open(folder, None if stored is None else stored.url)
+    store = LeagueStore.open(folder, None if stored is None else stored.url)
     try:
         opened = OpenLeague(folder, store)
-        if stored is not None and store.fact("id") != stored.id:
+        row = store.league()
+        number = None if row is None else row.id
+        if stored is not None and number != stored.id:
             raise UsageError(f"{store.where} holds another league ({opened.league.name}) than the one of {folder}.")
-        if stored is None and address.read_id(folder) not in (None, store.fact("id")):
+        if stored is None and address.read_id(folder) not in (None, number):
             raise UsageError(
                 f"{store.where} is the file of another league ({opened.league.name}) than the one of "
                 f"{folder}. Put this league's own {FILE} there."

@@ -33,6 +33,7 @@ class Schedule:
         self.teams = {team.name: team for team in teams}
         #: How all matches are played.
         self.terms = Terms(league.game, league.rules, league.options)
+        self._terms_hash = keys.terms_hash(self.game, league.rules, league.options)
         #: The number of matches of each duel.
         self.matches_each = 1 if self.game.pairing is None else 2
         #: The starts of each variant.
@@ -69,7 +70,7 @@ class Schedule:
         lineup = {seat: self.teams[name] for seat, name in seats.items()}
         # Teams that meet again in a later round play another match.
         repeat = duel.repeat + duel.round * self.league.repeat if self.plan.format in (config.SWISS, config.TABLES) else duel.repeat
-        key = keys.match_key(self.game, self.league.rules, lineup, settings, seed, repeat)
+        key = keys.new_task(self._terms_hash, lineup, settings, seed, repeat=repeat).key
         return MatchTask(key, duel.number, number, seats, settings, seed)
 
     def settings(self, duel: PlannedDuel) -> Settings:

@@ -25,8 +25,7 @@ def claimed(folder: Path) -> Iterator[OpenLeague]:
     need_league("league")
     with contextlib.closing(open_league(folder)) as opened, opened.store.claim():
         # Another process may have played it before the claim.
-        league = OpenLeague(opened.folder, opened.store)
-        league.check_whole()
+        league = OpenLeague(opened.folder, opened.rows_store)
         check_files(league)
         commitment.write(league.league.commitment, folder)
         yield league

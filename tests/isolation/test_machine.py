@@ -23,10 +23,10 @@ from referee.isolation.building import forget
 from referee.isolation.level import Level
 from referee.isolation.limits import LIMITS, NONE, Limits, most_cpu_seconds
 from referee.league import config, league
-from referee.league.engine import UNPLAYED
 from referee.players.names import resolve
 from referee.support.words import MIB
 from referee.tournament import local
+from referee.tournament.values import Record
 
 if TYPE_CHECKING:
     from referee.replay.events import MatchResult
@@ -362,9 +362,9 @@ def test_the_same_command_goes_on_where_the_machine_failed(tmp_path: Path) -> No
     text = 'name = "l"\nisolation = "none"\n[starts]\ncount = 1\n'
     (tmp_path / "l.toml").write_text(text + "".join(f'[[teams]]\nname = "{name}"\nhunter = "boxer"\nprey = "runner"\n' for name in "AB"))
     with contextlib.closing(league.begin(config.load(tmp_path / "l.toml"), tmp_path / "out")) as opened:
-        opened.store.set_fact(UNPLAYED, {})
         assert not _has_unplayed(tmp_path / "out", config.load(tmp_path / "l.toml"))
-        opened.store.set_fact(UNPLAYED, {"key": "No memory is left."})
+        for task in opened.schedule.tasks(opened.schedule.duels(())[0]):
+            opened.rows_store.core.add(Record(task.key, void="No memory is left.", cause=machine.MEMORY), counts=True)
         assert _has_unplayed(tmp_path / "out", config.load(tmp_path / "l.toml"))
         other = config.load(tmp_path / "l.toml")._replace(name="another")
         assert not _has_unplayed(tmp_path / "out", other)

@@ -16,10 +16,11 @@ from sandboxes import missing, need
 from referee.cli.league_output import ProgressPrinter
 from referee.errors import UsageError
 from referee.league import config
-from referee.league.engine import Engine, LeagueStopped
 from referee.league.league import begin
+from referee.league.playing import LeaguePlay
 from referee.tournament.cluster import ClusterPool
 from referee.tournament.local import LocalPool
+from referee.tournament.plan import PlayStopped
 
 if TYPE_CHECKING:
     import subprocess
@@ -64,7 +65,7 @@ def play(opened: OpenLeague, pool: Pool, notes: Notes | None = None) -> Notes:
     """Play a league to its end."""
     notes = notes or Notes()
     try:
-        Engine(opened.store, pool, opened.schedule, notes).run()
+        LeaguePlay(opened.store, opened.schedule, pool).run(notes)
     finally:
         pool.close()
     return notes
@@ -122,8 +123,8 @@ def test_a_worker_that_joins_later_gets_the_files_and_plays_on_alone(league: Ope
 class Watched(ProgressPrinter):
     """The progress as a person sees it. After five matches the cluster loses its workers; once that was told, there is a new one."""
 
-    def __init__(self, opened: OpenLeague, nodes: Cluster) -> None:
-        super().__init__(opened.store, is_quiet=True)
+    def __init__(self, played: LeaguePlay, nodes: Cluster) -> None:
+        super().__init__(played, is_quiet=True)
         self._nodes = nodes
         self._done = 0
         self.waiting: list[str] = []
@@ -145,9 +146,10 @@ class Watched(ProgressPrinter):
 def test_without_workers_no_time_is_told_and_a_new_one_plays_on(league: OpenLeague, tmp_path: Path) -> None:
     with cluster(tmp_path / "cluster", 1) as nodes:
         pool = connect(league, nodes.address, batch_seconds=0.1)
-        watched = Watched(league, nodes)
+        played = LeaguePlay(league.store, league.schedule, pool)
+        watched = Watched(played, nodes)
         try:
-            Engine(league.store, pool, league.schedule, watched).run()
+            played.run(watched)
         finally:
             pool.close()
     assert len(watched.waiting) >= 2
@@ -208,7 +210,7 @@ def test_nothing_is_left_on_a_worker_after_the_league(league: OpenLeague, tmp_pa
 
 def test_a_scheduler_that_ends_stops_the_league_which_resumes_elsewhere(league: OpenLeague, tmp_path: Path) -> None:
     told = r"can be resumed: The connection to the Dask scheduler at .* is lost"
-    with cluster(tmp_path / "cluster", 1) as nodes, pytest.raises(LeagueStopped, match=told):
+    with cluster(tmp_path / "cluster", 1) as nodes, pytest.raises(PlayStopped, match=told):
         play(league, connect(league, nodes.address, batch_seconds=0.1), Actor(3, nodes.scheduler.kill))
     done = league.store.counts().done
     assert 3 <= done < 30

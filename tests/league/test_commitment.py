@@ -170,7 +170,7 @@ def test_the_file_of_a_league_in_a_database_has_no_address(tmp_path: Path, monke
         def open(cls, *_: object, **__: object) -> Any:
             raise UsageError("there is no such server")
 
-    monkeypatch.setattr(leagues, "Store", Store)
+    monkeypatch.setattr(leagues, "LeagueStore", Store)
     with pytest.raises(UsageError, match="no such server"):
         begin(league(tmp_path), tmp_path / "out", Store.where)
     assert not (tmp_path / "out" / "private").exists()

@@ -8,12 +8,11 @@ import pytest
 from arenas import accept_all, add, begin
 from hypothesis import given
 from hypothesis import strategies as st
-from leagues import Notes, PretendPool, open_new, play, record
+from leagues import Notes, PretendPool, open_engine, play, record, reopen_engine
 
 from referee.arena.engine import ArenaEngine
 from referee.errors import BUSY, DISPUTED, SUPERVISOR
 from referee.league.engine import Engine, MachineFailed
-from referee.league.league import open_league
 from referee.tournament.disputes import Dispute, blamed
 from referee.tournament.worker import Completed, Report, Void
 
@@ -91,7 +90,7 @@ def killer(task: MatchTask, reason: str, *, is_judged: bool = True) -> Report:
 @pytest.mark.parametrize("reason", DISPUTED)
 @pytest.mark.parametrize("teams", [3, 5])
 def test_all_void_matches_are_played_again_once_somebody_is_to_blame(reason: str, teams: int, tmp_path: Path) -> None:
-    opened, notes = open_new(tmp_path, teams=teams), Notes()
+    opened, notes = open_engine(tmp_path, teams=teams), Notes()
     Engine(opened.store, PretendPool(lambda task: killer(task, reason), 1), opened.schedule, notes).run()
     counts = opened.store.counts()
     assert (counts.planned, counts.stopped, counts.done) == (0, 0, teams * (teams - 1))
@@ -102,7 +101,7 @@ def test_all_void_matches_are_played_again_once_somebody_is_to_blame(reason: str
 
 def test_what_is_known_outlasts_the_process(tmp_path: Path) -> None:
     """The first run ends after one pairing, the second one meets another opponent."""
-    opened = open_new(tmp_path, teams=3)
+    opened = open_engine(tmp_path, teams=3)
 
     class Stopped(BaseException):
         """The process is gone."""
@@ -119,14 +118,14 @@ def test_what_is_known_outlasts_the_process(tmp_path: Path) -> None:
         Engine(opened.store, PretendPool(mortal, 1), opened.schedule, Notes()).run()
     assert len(opened.store.duel_notes()) == 1
     opened.close()
-    opened, notes = open_league(tmp_path / "out"), Notes()
+    opened, notes = reopen_engine(tmp_path / "out"), Notes()
     Engine(opened.store, PretendPool(lambda task: killer(task, SUPERVISOR), 1), opened.schedule, notes).run()
     assert opened.store.counts().done == 6
     assert any("T0 is to blame for void matches with T1 and T2" in text for text in notes.sentences)
 
 
 def test_who_is_to_blame_and_leaves_nothing_to_judge_forfeits(tmp_path: Path) -> None:
-    opened, notes = open_new(tmp_path, teams=4), Notes()
+    opened, notes = open_engine(tmp_path, teams=4), Notes()
     Engine(opened.store, PretendPool(lambda task: killer(task, SUPERVISOR, is_judged=False), 1), opened.schedule, notes).run()
     assert opened.store.forfeits() == {"T0": "Something happened."}
     rows = {place.row.team: place.row for place in opened.standings(opened.state().results, resamples=50)}
@@ -135,7 +134,7 @@ def test_who_is_to_blame_and_leaves_nothing_to_judge_forfeits(tmp_path: Path) ->
 
 
 def test_what_the_machine_lacks_blames_nobody(tmp_path: Path) -> None:
-    opened, notes = open_new(tmp_path, teams=3), Notes()
+    opened, notes = open_engine(tmp_path, teams=3), Notes()
     Engine(opened.store, PretendPool(lambda task: killer(task, ""), 1), opened.schedule, notes).run()
     assert opened.store.counts().done == 2
     assert opened.store.forfeits() == {}
@@ -144,7 +143,7 @@ def test_what_the_machine_lacks_blames_nobody(tmp_path: Path) -> None:
 
 def test_a_busy_machine_blames_the_one_that_it_could_not_judge(tmp_path: Path) -> None:
     """T1 is suspected by each of its opponents' matches, and T0 by none."""
-    opened, notes = open_new(tmp_path, teams=3), Notes()
+    opened, notes = open_engine(tmp_path, teams=3), Notes()
 
     def busy(task: MatchTask) -> Report:
         if "T1" not in task.seats.values() or "T1" in task.blamed:
@@ -157,7 +156,7 @@ def test_a_busy_machine_blames_the_one_that_it_could_not_judge(tmp_path: Path) -
 
 
 def test_a_machine_that_is_too_busy_for_three_bots_in_a_row_stops_the_run(tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=4)
+    opened = open_engine(tmp_path, teams=4)
 
     def busy(task: MatchTask) -> Report:
         return Void(task.key, "The machine was too busy.", "here", reason=BUSY, teams=(task.seats["prey"],))

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import Notes, PretendPool, open_new, play, record
+from leagues import EngineLeague, Notes, PretendPool, open_engine, play, record, reopen_engine
 
 from referee.league.engine import UNPLAYED, Engine, LeagueStopped, MachineFailed, Queue
-from referee.league.league import OpenLeague, open_league
 from referee.tournament.values import MatchTask, PlannedDuel
 from referee.tournament.worker import Completed, NotStarted, Report, Void
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from referee.tournament.values import Record
 
 
-def run(opened: OpenLeague, how: Callable[[MatchTask], Report] = play, slots: int = 3) -> tuple[PretendPool, Notes]:
+def run(opened: EngineLeague, how: Callable[[MatchTask], Report] = play, slots: int = 3) -> tuple[PretendPool, Notes]:
     """Play a league with workers that pretend."""
     pool, notes = PretendPool(how, slots), Notes()
     Engine(opened.store, pool, opened.schedule, notes).run()
@@ -27,7 +26,7 @@ def run(opened: OpenLeague, how: Callable[[MatchTask], Report] = play, slots: in
 
 
 def test_every_pair_meets_in_both_roles(tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=5)
+    opened = open_engine(tmp_path, teams=5)
     pool, notes = run(opened)
     assert len(pool.played) == len(notes.finished_keys) == 20
     assert {tuple(task.seats.values()) for task in pool.played} == {(f"T{a}", f"T{b}") for a in range(5) for b in range(5) if a != b}
@@ -36,7 +35,7 @@ def test_every_pair_meets_in_both_roles(tmp_path: Path) -> None:
 
 
 def test_a_second_run_plays_nothing(tmp_path: Path) -> None:
-    opened = open_new(tmp_path)
+    opened = open_engine(tmp_path)
     run(opened)
     again, _ = run(opened)
     assert again.played == []
@@ -44,14 +43,14 @@ def test_a_second_run_plays_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("extra", ['format = "round-robin"', 'format = "swiss"\nrounds = 3', 'format = "elimination"'])
 def test_a_league_that_is_interrupted_anywhere_ends_as_one_that_is_not(tmp_path: Path, extra: str) -> None:
-    whole = open_new(tmp_path / "whole", teams=8, extra=extra)
+    whole = open_engine(tmp_path / "whole", teams=8, extra=extra)
     expected, _ = run(whole)
     table = whole.standings(whole.state().results, resamples=50)
 
     class Killed(BaseException):
         """The process is gone."""
 
-    broken = open_new(tmp_path / "broken", teams=8, extra=extra)
+    broken = open_engine(tmp_path / "broken", teams=8, extra=extra)
     total = 0
     for _ in range(1000):
         left = [3]
@@ -67,7 +66,7 @@ def test_a_league_that_is_interrupted_anywhere_ends_as_one_that_is_not(tmp_path:
         except Killed:
             total += 3
             broken.close()
-            broken = open_league(tmp_path / "broken" / "out")
+            broken = reopen_engine(tmp_path / "broken" / "out")
             continue
         total += len(pool.played)
         break
@@ -76,7 +75,7 @@ def test_a_league_that_is_interrupted_anywhere_ends_as_one_that_is_not(tmp_path:
 
 
 def test_void_matches_are_played_again_and_three_voids_stop_the_pair(tmp_path: Path) -> None:
-    opened = open_new(tmp_path)
+    opened = open_engine(tmp_path)
     voided: list[str] = []
 
     def sometimes(task: MatchTask) -> Report:
@@ -108,7 +107,7 @@ def hits(task: MatchTask, *teams: str) -> Void:
 
 @pytest.mark.parametrize("form", ["round-robin", "elimination"])
 def test_matches_in_which_the_machine_failed_wait_for_another_run(tmp_path: Path, form: str) -> None:
-    whole, opened = (open_new(tmp_path / name, extra=f'format = "{form}"') for name in ("whole", "out"))
+    whole, opened = (open_engine(tmp_path / name, extra=f'format = "{form}"') for name in ("whole", "out"))
     run(whole)
 
     def fails_for_t1(task: MatchTask) -> Report:
@@ -130,7 +129,7 @@ def test_matches_in_which_the_machine_failed_wait_for_another_run(tmp_path: Path
 
 
 def test_a_machine_that_fails_three_different_bots_in_a_row_ends_the_run(tmp_path: Path) -> None:
-    opened = open_new(tmp_path)
+    opened = open_engine(tmp_path)
     with pytest.raises(MachineFailed, match="No memory is left") as raised:
         run(opened, lambda task: hits(task, *task.seats.values()), slots=1)
     assert raised.value.exit_code == 4
@@ -138,14 +137,14 @@ def test_a_machine_that_fails_three_different_bots_in_a_row_ends_the_run(tmp_pat
 
 
 def test_failures_between_which_a_match_was_played_end_no_run(tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=5)
+    opened = open_engine(tmp_path, teams=5)
     count = iter(range(1000))
     run(opened, lambda task: hits(task, *task.seats.values()) if next(count) % 3 else play(task), slots=1)
     assert opened.store.counts().done >= 6
 
 
 def test_a_program_that_cannot_start_forfeits_and_stops_nobody(tmp_path: Path) -> None:
-    opened = open_new(tmp_path)
+    opened = open_engine(tmp_path)
 
     def refused(task: MatchTask) -> Report:
         return NotStarted(task.key, "T3", "The file does not exist.") if "T3" in task.seats.values() else play(task)
@@ -161,7 +160,7 @@ def test_a_program_that_cannot_start_forfeits_and_stops_nobody(tmp_path: Path) -
 
 
 def test_a_bot_that_always_crashes_at_the_start_forfeits_after_two_matches(tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=6)
+    opened = open_engine(tmp_path, teams=6)
 
     def crashes(task: MatchTask) -> Report:
         seat = next((seat for seat, team in task.seats.items() if team == "T5"), None)
@@ -176,7 +175,7 @@ def test_a_bot_that_always_crashes_at_the_start_forfeits_after_two_matches(tmp_p
 
 
 def test_one_bad_start_of_a_team_that_can_start_loses_that_duel_alone(tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=4)
+    opened = open_engine(tmp_path, teams=4)
     unlucky: list[str] = []
 
     def crashes_once(task: MatchTask) -> Report:
@@ -193,7 +192,7 @@ def test_one_bad_start_of_a_team_that_can_start_loses_that_duel_alone(tmp_path: 
 
 
 def test_a_fatal_void_stops_the_league_with_a_sentence_and_it_resumes(tmp_path: Path) -> None:
-    opened = open_new(tmp_path)
+    opened = open_engine(tmp_path)
     count = [0]
 
     def full(task: MatchTask) -> Report:
@@ -207,7 +206,7 @@ def test_a_fatal_void_stops_the_league_with_a_sentence_and_it_resumes(tmp_path: 
 
 
 def test_repetitions_of_deterministic_pairs_are_refused(tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=3, extra="repeat = 4")
+    opened = open_engine(tmp_path, teams=3, extra="repeat = 4")
 
     def plays(task: MatchTask) -> Report:
         # T2 draws its moves by lot.
@@ -231,7 +230,7 @@ def task(number: int, *teams: str) -> MatchTask:
 
 @pytest.mark.parametrize("teams", [4, 7])
 def test_matches_are_played_round_by_round(teams: int, tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=teams, extra="[starts]\ncount = 4\n", settings="width = 30\nheight = 30\n")
+    opened = open_engine(tmp_path, teams=teams, extra="[starts]\ncount = 4\n", settings="width = 30\nheight = 30\n")
     pool, _ = run(opened, slots=1)
     duels = {duel.number: duel for duel in opened.store.duels()}
     begun = [duels[task.duel] for task in pool.begun]
@@ -249,7 +248,7 @@ def test_matches_are_played_round_by_round(teams: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("slots", [1, 3])
 def test_a_free_slot_plays_again_before_a_result_is_told(slots: int, tmp_path: Path) -> None:
     """Storing and telling results holds up no slot."""
-    opened = open_new(tmp_path, teams=5)
+    opened = open_engine(tmp_path, teams=5)
     pool = PretendPool(play, slots)
     told: list[int] = []
 

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import open_new, record
+from leagues import open_engine, record
 
 from referee.league.hosts import differing, strange_hosts
 
@@ -42,7 +42,7 @@ def test_the_reason_has_the_numbers() -> None:
 
 
 def test_a_league_finds_its_strange_machine(tmp_path: Path) -> None:
-    opened = open_new(tmp_path, teams=10, extra="[starts]\ncount = 2\n", settings="width = 30\nheight = 30\nmax_steps = 40\n")
+    opened = open_engine(tmp_path, teams=10, extra="[starts]\ncount = 2\n", settings="width = 30\nheight = 30\nmax_steps = 40\n")
     duels = opened.schedule.duels(())
     tasks = [task for duel in duels for task in opened.schedule.tasks(duel)]
     opened.store.put(duels, tasks)

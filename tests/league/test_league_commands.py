@@ -71,8 +71,8 @@ def test_a_tampered_replay_is_found(referee: Referee, tmp_path: Path) -> None:
     replay.unlink()
     assert "the file is missing" in referee("league", "verify", out).stdout
     with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
-        (result,) = store.execute("select result from matches where key <> ? limit 1", (replay.name.partition(".")[0],)).fetchone()
-        store.execute("update matches set result = ? where result = ?", (result.replace('"steps":40', '"steps":39'), result))
+        (result,) = store.execute("select result from records where key <> ? limit 1", (replay.name.partition(".")[0],)).fetchone()
+        store.execute("update records set result = ? where result = ?", (result.replace('"steps":40', '"steps":39'), result))
     assert "its steps differs from the store's" in referee("league", "verify", out).stdout
 
 
@@ -111,7 +111,7 @@ def test_the_database_of_something_else_and_of_a_newer_version_are_refused(refer
     out = tmp_path / "out"
     assert referee("league", "run", write_league(tmp_path / "in", 2), "--out", out).returncode == 0
     with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
-        store.execute("update facts set value = '99' where name = 'version'")
+        store.execute("update about set value = '99' where name = 'version'")
     newer = referee("league", "resume", out)
     assert newer.returncode == 2
     assert "newer version of the referee" in newer.stderr
@@ -124,9 +124,9 @@ def test_the_database_of_something_else_and_of_a_newer_version_are_refused(refer
 def test_only_one_process_plays_a_league(referee: Referee, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert referee("league", "run", write_league(tmp_path / "in", 2), "--out", out).returncode == 0
-    from referee.league.store import Store
+    from referee.league.folder import LeagueStore
 
-    with Store.open(out) as store, store.claim():
+    with LeagueStore.open(out) as store, store.claim():
         refused = referee("league", "resume", out)
     assert refused.returncode == 2
     assert "Another process plays the league" in refused.stderr

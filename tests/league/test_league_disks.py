@@ -34,8 +34,9 @@ def test_a_league_that_can_only_be_read_is_read(is_killed: bool, referee: Refere
     assert referee("league", "run", file, "--out", out).returncode == 0
     if is_killed:
         # Some of the results are in the log alone, and nobody has put them into the file.
-        script = "import os, sys; from pathlib import Path; from referee.league.store import Store\n"
-        script += "store = Store.open(Path(sys.argv[1])); store.set_fact('more', 1); os._exit(0)"
+        script = "import os, sys; from pathlib import Path; from referee.tournament.store import Store\n"
+        script += "from referee.tournament.values import Record\nstore = Store.open('league', Path(sys.argv[1]))\n"
+        script += "store.add(Record('more', void='lost'), counts=False); os._exit(0)"
         subprocess.run([sys.executable, "-c", script, out], check=True, timeout=60)
         assert (out / "league.sqlite-wal").stat().st_size > 0
     before = referee("league", "export", out, "--csv").stdout if not is_killed else ""

@@ -13,7 +13,7 @@ from leagues import Notes, PretendPool, open_new, play
 from served_pages import axe, launched, visiting
 
 from referee.league import report_page, schedule
-from referee.league.engine import Engine
+from referee.league.playing import LeaguePlay
 from referee.league.report import of_league
 from referee.league.schedule import FixturePlan
 from referee.league.standings import FIXTURE_RULE, rule, table
@@ -43,7 +43,7 @@ def begun(folder: Path, kind: str, done: int = 1000, extra: str = "") -> OpenLea
         return play(task)
 
     try:
-        Engine(opened.store, PretendPool(play_some), opened.schedule, Notes()).run()
+        LeaguePlay(opened.store, opened.schedule, PretendPool(play_some)).run(Notes())
     except KeyboardInterrupt:
         assert done < 1000
     return opened

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import Notes, PretendPool, open_new, record
+from leagues import Notes, PretendPool, open_engine, open_new, record
 
 from referee.league.engine import Engine
 from referee.league.plan import LeaguePatience, LeaguePlan
@@ -77,7 +77,7 @@ def unstartable(name: str) -> Callable[[MatchTask], Report]:
 @pytest.mark.parametrize("form", FORMS)
 def test_the_results_are_those_of_the_engine(tmp_path: Path, form: str, how: Callable[[MatchTask], Report]) -> None:
     opened = open_new(tmp_path, teams=5, extra=f"{form}\n" if "[[" not in form else form)
-    engine = open_new(tmp_path / "engine", teams=5, extra=f"{form}\n" if "[[" not in form else form)
+    engine = open_engine(tmp_path / "engine", teams=5, extra=f"{form}\n" if "[[" not in form else form)
     Engine(engine.store, PretendPool(how, 1), engine.schedule, Notes()).run()
     expected = {result.duel: result for result in engine.state().results}
     plan = planned(opened, how, 1)

@@ -22,8 +22,9 @@ from commands import MARK
 from leagues import IDLE, write_league
 from sandboxes import command_of, need
 
-from referee.league.store import Store
+from referee.league.league import open_league
 from referee.tournament.local import LocalPool
+from referee.tournament.store import Store
 from referee.tournament.values import MatchTask
 from referee.tournament.worker import Terms, Void
 
@@ -76,7 +77,7 @@ def done_matches(folder: Path) -> int:
         contextlib.closing(sqlite3.connect(f"file:{folder}/league.sqlite?mode=ro", uri=True)) as store,
         store,
     ):
-        return int(store.execute("select count(*) from matches where status = 'done'").fetchone()[0])
+        return int(store.execute("select count(*) from records where counts and replay <> ''").fetchone()[0])
     return 0
 
 
@@ -132,8 +133,8 @@ def test_twenty_kills_lose_and_repeat_nothing(commands: Commands, referee: Refer
     nothing_is_left(mark)
     assert results(referee, broken) == results(referee, whole)
     with contextlib.closing(sqlite3.connect(broken / "league.sqlite")) as store, store:
-        assert store.execute("select count(*) from matches where status = 'done'").fetchone() == (200,)
-        assert store.execute("select count(*) from disagreements").fetchone() == (0,)
+        assert store.execute("select count(*) from records where counts and replay <> ''").fetchone() == (200,)
+        assert store.execute("select count(*) from records where not counts and void = ''").fetchone() == (0,)
     assert referee("league", "verify", broken, timeout=600).returncode == 0
 
 
@@ -145,7 +146,7 @@ def test_a_signal_ends_a_league_that_can_go_on(commands: Commands, tmp_path: Pat
     running = commands.start("league", "run", file, "--out", out, "--slots", "2", cwd=tmp_path, env={MARK: mark})
     # A note about the seed comes first.
     assert "test: 4 teams" in running.stderr.readline() + running.stderr.readline()
-    store = Store.open(out)
+    store = open_league(out).store
     running.until(lambda: store.counts().done >= 3)
     running.send_signal(number)
     _, told = running.communicate(60)
@@ -216,8 +217,8 @@ def test_a_killed_worker_makes_its_match_void_and_it_is_played_again(referee: Re
     done = referee("league", "run", hostile_league(tmp_path, 2), "--out", "out", "--slots", "1", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["matches"] == {"planned": 0, "done": 6, "stopped": 0, "voids": 2, "total": 6}
-    with Store.open(tmp_path / "out") as store:
-        assert {why.partition(";")[0] for _, why in store.voids()} == {"Its worker process has ended (SIGKILL)"}
+    with Store.open("league", tmp_path / "out") as store:
+        assert {record.void.partition(";")[0] for record in store.others()} == {"Its worker process has ended (SIGKILL)"}
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parents[1] / "data" / "leagues" / "earlier.tar.gz"
 REFUSAL = (
-    f"referee: earlier/out was written by a referee before version 2.0, and this is version {__version__}: go on with the version that wrote "
+    f"referee: earlier/out was written by an earlier version of the referee, and this is version {__version__}: go on with the version that wrote "
     "it, or begin anew in another folder.\n"
 )
 

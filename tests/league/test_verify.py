@@ -14,9 +14,10 @@ import pytest
 from built_starters import NAMES
 from leagues import IDLE, write_league
 
-from referee.league.check import LeagueReport, verify_league
 from referee.league.league import open_league
+from referee.league.verify import verify_league
 from referee.players.languages import named
+from referee.tournament.replays import Check
 from referee.tournament.transactions import StoreError
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def played(originals: dict[int, Path], referee: Referee, tmp_path: Path, tmp_pat
     return copied
 
 
-def check(folder: Path) -> LeagueReport:
+def check(folder: Path) -> Check:
     """Check a league."""
     opened = open_league(folder)
     try:
@@ -71,6 +72,12 @@ def change(folder: Path, statement: str, *values: object) -> None:
     """Change a league's store behind its back."""
     with contextlib.closing(sqlite3.connect(folder / "league.sqlite")) as store, store:
         assert store.execute(statement, values).rowcount > 0
+
+
+def statements(folder: Path, query: str) -> list[str]:
+    """The first column of a query on a league's store."""
+    with contextlib.closing(sqlite3.connect(folder / "league.sqlite")) as store:
+        return [row[0] for row in store.execute(query)]
 
 
 #: Bots that fail in other ways: in the first move, in the third one, and by an answer before the start.
@@ -101,15 +108,23 @@ def test_a_league_that_nobody_changed_has_no_problem(
     assert found.replays > 0
 
 
+#: How a record says that a team's program can't be started.
+UNSTARTABLE = (
+    "update records set replay = '', result = json_set(result, '$.started', json('false'), '$.faults', json('{\"hunter\": \"%s\"}'))"
+)
 #: A change of a finished league of three teams behind its back, and what is told of it.
 CHANGES = [
-    ("update teams set forfeit = 'made up' where name = 'T0'", "The store says that T0 can't start (made up)"),
-    ('update matches set result = replace(result, \'"reason":"evaded"\', \'"reason":"caught"\')', "its reason differs"),
-    ('update matches set result = replace(result, \'"text":"\', \'"text":"Not: \')', "its text differs"),
-    ('update matches set result = replace(result, \'"seconds":{"hunter":\', \'"seconds":{"hunter":9\')', "its seconds differs"),
-    ('update matches set result = replace(result, \'"faults":{}\', \'"faults":{"prey":"late"}\')', "its faults differs"),
-    ("update matches set result = replace(result, '\"started\":true', '\"started\":false')", "its started differs"),
-    ("update matches set seed = seed + 1", "the league's schedule has no such match"),
+    (
+        UNSTARTABLE % "made up" + " where number = 1",
+        "can't start (made up), so it loses all its duels, but 3 replays of it show that it started.",
+    ),
+    ('update records set result = replace(result, \'"reason":"evaded"\', \'"reason":"caught"\')', "its reason differs"),
+    ('update records set result = replace(result, \'"text":"\', \'"text":"Not: \')', "its text differs"),
+    ('update records set result = replace(result, \'"seconds":{"hunter":\', \'"seconds":{"hunter":9\')', "its seconds differs"),
+    ('update records set result = replace(result, \'"faults":{}\', \'"faults":{"prey":"late"}\')', "its faults differs"),
+    ("update records set result = replace(result, '\"started\":true', '\"started\":false')", "its started differs"),
+    ("update records set replay = (select replay from records where number = 1)", "it is the replay of other teams"),
+    ("update records set replay = 'replays/gone' where number = 1", "the file is missing"),
 ]
 
 
@@ -120,63 +135,47 @@ def test_what_was_changed_in_the_store_is_found(statement: str, told: str, playe
     assert any(told in problem for problem in check(out).problems), check(out)
 
 
+#: The matches of a team, in SQL.
+OF_T3 = "key in (select key from tasks where seats like '%T3%')"
+
+
 def test_what_only_the_store_says_is_noted(referee: Referee, played: Callable[[int], Path]) -> None:
     out = played(4)
-    change(out, "update matches set status = 'planned', result = null where seats like '%T3%'")
-    change(out, "update teams set forfeit = 'No such file.' where name = 'T3'")
-    change(out, "update matches set status = 'stopped' where key in (select key from matches where status = 'planned' limit 1)")
+    for replay in statements(out, f"select replay from records where {OF_T3}"):
+        (out / replay).unlink()
+    change(out, f"{UNSTARTABLE % 'No such file.'} where {OF_T3} and number = (select min(number) from records where {OF_T3})")
+    team = statements(out, "select seats ->> '$.hunter[0]' from tasks join records using (key) where replay = ''")[0]
+    change(out, f"update records set counts = 0, void = 'The disk is full.' where {OF_T3} and replay <> ''")
     found = check(out)
     assert found.problems == []
     assert found.notes == [
-        "The store says that T3 can't start (No such file); there is no replay of it, so nothing but the store shows that.",
-        "5 of 12 matches are not played yet.",
-        "1 of 12 matches is not to be played; only the store says why.",
+        f"The store says that {team} can't start (No such file); there is no replay of it, so nothing but the store shows that.",
+        "6 of 12 matches are not to be played; only the store says why.",
     ]
     told = referee("league", "verify", out)
     assert told.returncode == 0
-    assert "note: 5 of 12 matches are not played yet." in told.stdout
+    assert "note: 6 of 12 matches are not to be played" in told.stdout
     assert told.stdout.endswith("6 replays checked, 0 problems.\n")
 
 
-HAS_ITS_REPLAY = "the store has lost it; its replay is there."
-#: What a store of a finished league of three teams has lost, what is told of each, and whether the league goes on: it plays the last duels again.
-LOST = [
-    ("delete from matches where rowid = 1", [HAS_ITS_REPLAY], False),
-    ("delete from matches", [HAS_ITS_REPLAY] * 6, False),
-    ("delete from duels where number = 1", ["The duel 2: the store has lost it."], False),
-    ("delete from duels", [f"The duel {number}: the store has lost it." for number in (1, 2, 3)], False),
-    ("delete from duels where number = 0; delete from matches where duel = 0", ["The duel 1: the store has lost it."], False),
-    ("delete from duels where number = 2; delete from matches where duel = 2", [HAS_ITS_REPLAY] * 2, True),
-    ("delete from duels; delete from matches", [HAS_ITS_REPLAY] * 6, True),
-]
-
-
-def lose(folder: Path, statements: str) -> None:
-    for statement in statements.split("; "):
-        change(folder, statement)
-
-
-@pytest.mark.parametrize(("statements", "told", "goes_on"), LOST)
-def test_what_a_store_has_lost_is_named(
-    statements: str, told: list[str], goes_on: bool, referee: Referee, played: Callable[[int], Path]
-) -> None:
+def test_matches_that_are_missing_are_noted(played: Callable[[int], Path]) -> None:
     out = played(3)
-    lose(out, statements)
+    for replay in statements(out, "select replay from records where number > 4"):
+        (out / replay).unlink()
+    change(out, "delete from records where number > 4")
+    assert check(out) == Check(4, [], ["2 of 6 matches are not played yet."])
+
+
+@pytest.mark.parametrize("count", [1, 6])
+def test_records_that_a_store_has_lost_are_named_and_played_again(count: int, referee: Referee, played: Callable[[int], Path]) -> None:
+    out = played(3)
+    change(out, f"delete from records where number <= {count}")
     found = check(out)
-    assert len(found.problems) == len(told)
-    assert all(problem.endswith(words) for problem, words in zip(found.problems, told, strict=True))
+    assert len(found.problems) == count
+    assert all(problem.endswith(": the store has no record of it, so it will be played again.") for problem in found.problems)
     resumed = referee("league", "resume", out, "--quiet")
-    assert (resumed.returncode, "Restore the file from a copy." in resumed.stderr) == ((0, False) if goes_on else (4, True)), resumed.stderr
-    if goes_on:
-        assert check(out) == LeagueReport(6, [], [])
-
-
-def test_a_store_that_has_lost_a_team_is_refused(referee: Referee, played: Callable[[int], Path]) -> None:
-    out = played(3)
-    change(out, "delete from teams where name = 'T1'")
-    for command in ("verify", "standings", "resume"):
-        told = referee("league", command, out)
-        assert (told.returncode, "has lost the team T1, whose duels it has" in told.stderr) == (4, True), told.stderr
+    assert resumed.returncode == 0, resumed.stderr
+    assert check(out) == Check(6, [], [])
 
 
 def test_one_problem_is_one_problem(referee: Referee, played: Callable[[int], Path]) -> None:
@@ -188,19 +187,17 @@ def test_one_problem_is_one_problem(referee: Referee, played: Callable[[int], Pa
 def test_matches_that_end_meanwhile_are_no_problem(played: Callable[[int], Path]) -> None:
     """Each time that a replay was checked, the running league stores another result."""
     out = played(4)
-    with contextlib.closing(sqlite3.connect(out / "league.sqlite")) as store, store:
-        results = store.execute("select key, result from matches where duel > 0").fetchall()
-        store.execute("update matches set status = 'planned', result = null where duel > 0")
+    missing = statements(out, "select key from records where number > 3")
+    change(out, "update records set counts = 0 where number > 3")
     opened = open_league(out)
 
     def goes_on(*_: int) -> None:
-        if results:
-            key, result = results.pop()
-            with contextlib.closing(sqlite3.connect(out / "league.sqlite", timeout=30)) as store, store:
-                store.execute("update matches set status = 'done', result = ? where key = ?", (result, key))
+        if missing:
+            change(out, "update records set counts = 1 where key = ?", missing.pop())
 
     def checks() -> None:
-        assert verify_league(opened, goes_on).problems == []
+        with opened.store.claim():
+            assert verify_league(opened, goes_on).problems == []
 
     worker = threading.Thread(target=checks)
     worker.start()
@@ -216,7 +213,7 @@ WRONG = ["{}", "no JSON", '"text"', "[]", "null", '{"winner": 5}']
 @pytest.mark.parametrize("result", WRONG)
 def test_a_result_that_cannot_be_read_is_a_sentence(result: str, referee: Referee, played: Callable[[int], Path]) -> None:
     out = played(2)
-    change(out, "update matches set result = ? where game_number = 0", result)
+    change(out, "update records set result = ? where number = 1", result)
     opened = open_league(out)
     with pytest.raises(StoreError, match=r"can.t be read. Restore the file from a copy"):
         opened.state()
@@ -229,11 +226,10 @@ def test_a_result_that_cannot_be_read_is_a_sentence(result: str, referee: Refere
 
 
 BAD_ROWS = [
-    "update duels set teams = 'no JSON'",
-    "update teams set files = '['",
-    "update matches set seats = '7'",
-    "update facts set value = '{' where name = 'league'",
-    "update facts set value = '[]' where name = 'league'",
+    "update league set league = '{'",
+    "update league set league = '[]'",
+    "update league set league = json_remove(league, '$.name')",
+    "update records set result = json_remove(result, '$.hit')",
 ]
 
 
@@ -290,7 +286,7 @@ def test_folders_with_commands_of_their_own_verify(referee: Referee, tmp_path: P
     found = check(tmp_path / "out")
     assert (found.problems, found.notes) == ([], [])
     # The replay of another program is a problem.
-    change(tmp_path / "out", "update teams set files = json_set(files, '$.hunter.\".\"', 'x') where name = 'seats'")
+    change(tmp_path / "out", "update league set league = json_set(league, '$.teams[2].files.hunter.\".\"', 'x')")
     problems = check(tmp_path / "out").problems
     assert len(problems) == 2
     assert all("the hunter's program in it is not that of seats" in problem for problem in problems)

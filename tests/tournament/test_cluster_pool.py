@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from leagues import Notes, PretendPool, open_new, record
+from leagues import Notes, PretendPool, open_engine, record
 from leagues import play as played
 
 from referee.league.engine import Engine, LeagueStopped
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from referee.league.league import OpenLeague
+    from leagues import EngineLeague
+
     from referee.tournament.values import MatchTask
     from referee.tournament.worker import Report
 
@@ -119,8 +120,8 @@ class Client:
 
 
 @pytest.fixture
-def league(tmp_path: Path) -> Iterator[OpenLeague]:
-    opened = open_new(tmp_path, teams=6)
+def league(tmp_path: Path) -> Iterator[EngineLeague]:
+    opened = open_engine(tmp_path, teams=6)
     yield opened
     opened.close()
 
@@ -134,11 +135,11 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
     made.loop.asyncio_loop.close()
 
 
-def connect(league: OpenLeague, **options: Any) -> ClusterPool:
+def connect(league: EngineLeague, **options: Any) -> ClusterPool:
     return ClusterPool(league.schedule.terms, league.schedule.teams, league.replays, "tcp://pretended", **options)
 
 
-def tasks_of(league: OpenLeague) -> list[MatchTask]:
+def tasks_of(league: EngineLeague) -> list[MatchTask]:
     duels = league.schedule.duels(())
     tasks = [task for duel in duels for task in league.schedule.tasks(duel)]
     league.store.put(duels, tasks)
@@ -153,7 +154,7 @@ def submit(pool: ClusterPool, tasks: Sequence[MatchTask]) -> None:
 
 @pytest.mark.parametrize("seconds", [0.001, 0.3, 9.0, 60.0])
 def test_at_most_two_batches_a_slot_are_under_way(tmp_path: Path, client: Client, seconds: float) -> None:
-    opened = open_new(tmp_path, teams=20)
+    opened = open_engine(tmp_path, teams=20)
     pool = connect(opened)
     queue = tasks_of(opened)
     done: list[str] = []
@@ -176,7 +177,7 @@ def test_at_most_two_batches_a_slot_are_under_way(tmp_path: Path, client: Client
 
 
 def test_the_first_batches_are_short_so_that_results_come_soon(tmp_path: Path, client: Client) -> None:
-    opened = open_new(tmp_path, teams=30)
+    opened = open_engine(tmp_path, teams=30)
     pool = connect(opened)
     queue = tasks_of(opened)
     longest: list[tuple[float, float]] = []
@@ -197,7 +198,7 @@ def test_the_first_batches_are_short_so_that_results_come_soon(tmp_path: Path, c
     opened.close()
 
 
-def test_a_lost_batch_is_given_out_again_and_condemns_no_innocent_match(league: OpenLeague, client: Client) -> None:
+def test_a_lost_batch_is_given_out_again_and_condemns_no_innocent_match(league: EngineLeague, client: Client) -> None:
     pool = connect(league)
     tasks = tasks_of(league)
     submit(pool, tasks[:1])
@@ -221,7 +222,7 @@ def test_a_lost_batch_is_given_out_again_and_condemns_no_innocent_match(league: 
     assert client.most <= 6
 
 
-def test_a_late_batch_is_given_to_another_worker(league: OpenLeague, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_batch_is_given_to_another_worker(league: EngineLeague, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.tournament.cluster.LATE_FACTOR", 0.0)
     pool = connect(league, late_seconds=0.0)
     tasks = tasks_of(league)
@@ -236,7 +237,7 @@ def test_a_late_batch_is_given_to_another_worker(league: OpenLeague, client: Cli
 
 
 @pytest.mark.parametrize("is_tampered", [False, True])
-def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: OpenLeague, is_tampered: bool) -> None:
+def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: EngineLeague, is_tampered: bool) -> None:
     class Twice(PretendPool):
         """Brings every result a second time, as two workers do that have played the same match."""
 
@@ -261,7 +262,7 @@ def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: 
 
 
 def test_both_replays_of_a_match_that_was_played_twice_are_kept(
-    league: OpenLeague, client: Client, monkeypatch: pytest.MonkeyPatch
+    league: EngineLeague, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("referee.tournament.cluster.LATE_FACTOR", 0.0)
     pool = connect(league, late_seconds=0.0)
@@ -278,7 +279,7 @@ def test_both_replays_of_a_match_that_was_played_twice_are_kept(
     assert [(league.folder / replay).read_bytes() for replay in replays] == [b"replay"] * 2
 
 
-def test_a_second_result_is_compared_and_the_first_one_counts(league: OpenLeague) -> None:
+def test_a_second_result_is_compared_and_the_first_one_counts(league: EngineLeague) -> None:
     task, other, *_ = tasks_of(league)
     assert league.store.finish(record(task, 5))
     assert not league.store.finish(record(task, 5, wall_seconds=9.0, host="there", seconds={"hunter": 3.0, "prey": 1.0}))
@@ -289,7 +290,7 @@ def test_a_second_result_is_compared_and_the_first_one_counts(league: OpenLeague
     assert next(stored.record.steps for stored in league.store.matches(done=True) if stored.record) == 5
 
 
-def test_a_lost_connection_stops_the_league(league: OpenLeague, client: Client) -> None:
+def test_a_lost_connection_stops_the_league(league: EngineLeague, client: Client) -> None:
     pool = connect(league)
     client.status = "connecting"
     with pytest.raises(LeagueStopped, match="The connection to the Dask scheduler at tcp://pretended is lost"):
@@ -298,7 +299,7 @@ def test_a_lost_connection_stops_the_league(league: OpenLeague, client: Client) 
 
 
 def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(
-    league: OpenLeague, client: Client, monkeypatch: pytest.MonkeyPatch
+    league: EngineLeague, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes: list[str] = []
     pool = connect(league, on_note=notes.append)
@@ -313,7 +314,7 @@ def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(
     assert notes == ["The Dask scheduler at tcp://pretended has no workers any more; the league waits for new ones."]
 
 
-def test_the_same_league_has_the_same_files_and_gives_them_back(league: OpenLeague, client: Client) -> None:
+def test_the_same_league_has_the_same_files_and_gives_them_back(league: EngineLeague, client: Client) -> None:
     first = connect(league)
     connect(league)
     assert client.plugins[0] == client.plugins[1]
@@ -323,7 +324,7 @@ def test_the_same_league_has_the_same_files_and_gives_them_back(league: OpenLeag
     first.close()
 
 
-def test_a_void_names_its_machine(league: OpenLeague, client: Client) -> None:
+def test_a_void_names_its_machine(league: EngineLeague, client: Client) -> None:
     pool = connect(league)
     submit(pool, tasks_of(league)[:1])
     client.pending[0].end(lambda task: Void(task.key, "The disk is full.", "node", is_fatal=True))

@@ -19,12 +19,13 @@ from referee.isolation import choose, submission
 from referee.isolation.names import PREFIX
 from referee.isolation.supervision import Supervision
 from referee.league import config
-from referee.league.engine import Engine, LeagueStopped
 from referee.league.league import begin
+from referee.league.playing import LeaguePlay
 from referee.match.options import MatchOptions, RunOptions, TimeControl
 from referee.replay.reader import read_head, read_lines
 from referee.tournament.local import LocalPool
 from referee.tournament.many import play_many
+from referee.tournament.plan import PlayStopped
 from referee.tournament.values import MatchTask, Team
 from referee.tournament.worker import Completed, Terms, Void, Worker, replay_path
 
@@ -178,8 +179,8 @@ def test_a_league_stops_when_a_teams_files_change(tmp_path: Path) -> None:
     program.write_text(program.read_text() + "# changed\n")
     pool = LocalPool(opened.schedule.terms, opened.schedule.teams, opened.replays, 1)
     try:
-        with pytest.raises(LeagueStopped, match=r"'T2' have changed since .* 'bot2.py' has changed\); restore them"):
-            Engine(opened.store, pool, opened.schedule, Notes()).run()
+        with pytest.raises(PlayStopped, match=r"'T2' have changed since .* 'bot2.py' has changed\); restore them"):
+            LeaguePlay(opened.store, opened.schedule, pool).run(Notes())
     finally:
         pool.close()
         opened.close()

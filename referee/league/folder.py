@@ -1,0 +1,201 @@
+"""The store of a league: its row and its teams beside the tasks and records of the core, and what follows from them.
+
+Nothing is stored that follows from records. What is read here is what the league's plan says when it gets all records that there are.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import BaseModel
+
+from referee.league.database import DONE, PLANNED, STOPPED
+from referee.league.plan import LeaguePlan, has_result
+from referee.league.store import Counts, StoredMatch
+from referee.tournament.plan import settle
+from referee.tournament.store import Store
+from referee.tournament.values import MatchTask
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from typing_extensions import Self
+
+    from referee.league.league_schedule import Schedule
+    from referee.tournament.claim import Claim
+    from referee.tournament.plan import Turns
+    from referee.tournament.values import DuelResult, PlannedDuel, Record
+
+#: What a store of leagues is called.
+KIND = "league"
+#: So many duels are read at once.
+_AT_ONCE = 250
+
+
+class LeagueRow(BaseModel, frozen=True):
+    """The league as its file was read, with its secret, its teams and their files; and its id."""
+
+    number: int = 0
+    id: str
+    league: dict[str, Any]
+
+
+class Settled(NamedTuple):
+    """What a plan says of all records that there are: the plan, and what is still open."""
+
+    plan: LeaguePlan
+    turns: Turns
+
+    def counts(self, voids: int) -> Counts:
+        """Return the number of matches by status; ``voids`` is the number of attempts that were void."""
+        done = self.plan.done + sum(map(has_result, self.turns.records.values()))
+        return Counts(self.plan.total - done - self.plan.skipped, done, self.plan.skipped, voids)
+
+
+class LeagueStore:
+    """The open store of a league. ``close`` it, or use it as a context manager."""
+
+    def __init__(self, store: Store) -> None:
+        #: The store of the core.
+        self.core = store
+        self._rows = store.table(LeagueRow, "league")
+        self._settled: tuple[object, Settled] | None = None
+
+    @classmethod
+    def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Self:
+        """Open the store of a league's folder, or the PostgreSQL database of a URL. UsageError as ``Store.open``."""
+        return cls(Store.open(KIND, folder, url, create=create))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.core.close()
+
+    @property
+    def where(self) -> str:
+        """The file, or the address without its password."""
+        return self.core.where
+
+    def claim(self) -> Claim:
+        """Claim the league for this process. UsageError if another process plays it."""
+        return self.core.claim()
+
+    def is_claimed(self) -> bool:
+        """True if a process plays the league now."""
+        return self.core.database.is_claimed()
+
+    def league(self) -> LeagueRow | None:
+        """The league; None if it was never begun."""
+        return self._rows.get(0)
+
+    def begin(self, row: LeagueRow) -> None:
+        """Store a league, or replace it. Records stay: those of tasks that it asks for count."""
+        self._rows.put(row)
+
+    def settled(self, schedule: Schedule) -> Settled:
+        """Give the league's plan all records that there are. It is kept until there are others."""
+        mark = (self.core.counts(), id(schedule))
+        if self._settled is None or self._settled[0] != mark:
+            plan = LeaguePlan(schedule)
+            self._settled = mark, Settled(plan, settle(plan, self.core))
+        return self._settled[1]
+
+
+class LeagueView:
+    """What reports, exports and checks read of a league: a store and its schedule."""
+
+    def __init__(self, store: LeagueStore, schedule: Schedule) -> None:
+        self._store = store
+        self._schedule = schedule
+
+    @property
+    def rows(self) -> LeagueStore:
+        """The store."""
+        return self._store
+
+    @property
+    def where(self) -> str:
+        """The file, or the address without its password."""
+        return self._store.where
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    def claim(self) -> Claim:
+        """Claim the league for this process. UsageError if another process plays it."""
+        return self._store.claim()
+
+    def is_claimed(self) -> bool:
+        """True if a process plays the league now."""
+        return self._store.is_claimed()
+
+    def last_times(self, count: int) -> list[float]:
+        """When the last matches ended, in seconds since the epoch, the last one first."""
+        return self._store.core.last_times(count)
+
+    def disagreements(self) -> list[tuple[str, Record]]:
+        """Results that came a second time and differ from the first."""
+        return [(record.key, record) for record in self._store.core.disagreements()]
+
+    @property
+    def _plan(self) -> LeaguePlan:
+        return self._store.settled(self._schedule).plan
+
+    def duels(self) -> list[PlannedDuel]:
+        """All duels that are known so far, in schedule order."""
+        return self._schedule.duels(self._plan.sorted_results)
+
+    def results(self) -> list[DuelResult]:
+        """The results so far, in schedule order."""
+        return self._plan.sorted_results
+
+    def forfeits(self) -> dict[str, str]:
+        """The teams that can't start, with the reason."""
+        return self._plan.forfeits
+
+    def duel_notes(self) -> dict[int, str]:
+        """Why duels are not played to the end."""
+        return self._plan.notes
+
+    def unplayed(self) -> dict[str, str]:
+        """The reasons, by key, of the matches that were void because the machine failed."""
+        return self._plan.unplayed
+
+    def counts(self) -> Counts:
+        """The number of matches by status."""
+        return self._store.settled(self._schedule).counts(self._store.core.counts().voids)
+
+    def matches(self, *, done: bool = False) -> Iterator[StoredMatch]:
+        """All matches in schedule order, or those that are done."""
+        duels = iter(self.duels())
+        while some := [*islice(duels, _AT_ONCE)]:
+            for stored in self._stored(some):
+                if stored.status == DONE or not done:
+                    yield stored
+
+    def _stored(self, duels: Sequence[PlannedDuel]) -> Iterator[StoredMatch]:
+        plan = self._plan
+        tasks = {duel.number: plan.tasks(duel) for duel in duels}
+        records = self._store.core.lookup([task for each in tasks.values() for task in each])
+        for duel in duels:
+            for number, task in enumerate(tasks[duel.number]):
+                record = records.get(task.key)
+                is_done = record is not None and has_result(record) and task.key not in plan.left_out
+                is_over = duel.number in plan.results and not is_done
+                match = MatchTask(task.key, duel.number, number, task.names, task.settings, task.seed, task.blamed)
+                yield StoredMatch(match, DONE if is_done else STOPPED if is_over else PLANNED, record if is_done else None)
+
+
+def voided(store: LeagueStore, before: Schedule, after: Schedule) -> list[Record]:
+    """Return the records that count for a league as it was stored, and that it no longer asks for as it is now."""
+    old, new = (LeagueView(store, schedule) for schedule in (before, after))
+    asked = {stored.task.key for stored in new.matches()}
+    return [stored.record for stored in old.matches(done=True) if stored.record is not None and stored.task.key not in asked]

@@ -1,0 +1,73 @@
+"""Plays a league: its plan on the core, its progress for those who listen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from referee.league.plan import LeaguePatience, LeaguePlan, has_result
+from referee.league.store import Counts
+from referee.tournament.plan import PlayStopped, play
+from referee.tournament.pool import MachineFailed, WorkerPool
+from referee.tournament.values import MatchTask
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from referee.league.folder import LeagueView
+    from referee.league.league_schedule import Schedule
+    from referee.tournament import local
+    from referee.tournament.plan import Ended
+    from referee.tournament.progress import ProgressListener
+    from referee.tournament.values import Task
+
+
+class LeaguePlay:
+    """A league that is played. After ``run``, ``plan.unplayed`` has the matches that were void because the machine failed."""
+
+    def __init__(self, store: LeagueView, schedule: Schedule, pool: local.Pool) -> None:
+        self._store = store
+        self._pool = pool
+        self.plan = LeaguePlan(schedule)
+        self._patience = LeaguePatience(schedule)
+        self._voids = store.counts().voids
+        #: The matches that ended before their turn.
+        self._early: set[str] = set()
+
+    def counts(self) -> Counts:
+        """The number of matches by status."""
+        plan = self.plan
+        done = plan.done + len(self._early)
+        return Counts(plan.total - done - plan.skipped, done, plan.skipped, self._voids)
+
+    def run(self, watch: ProgressListener) -> None:
+        """Play all matches. PlayStopped if none can be played at present."""
+        core = self._store.rows.core
+        # What the machine failed to play is played now.
+        core.forget(self._store.unplayed())
+        is_begun = False
+
+        def listen(ended: Sequence[Ended], running: Collection[Task]) -> None:
+            nonlocal is_begun
+            for task, record in ended:
+                self._voids += bool(record.void)
+                if has_result(record):
+                    self._early.add(record.key)
+                    watch.finished(_match(task), record)
+            self._early &= self.plan.open_keys
+            for _ in range(len(self.plan.sentences)):
+                sentence = self.plan.sentences.popleft()
+                if is_begun:
+                    watch.said(sentence)
+            is_begun = True
+            watch.tick([_match(task) for task in running] if self._pool.has_workers else None)
+
+        try:
+            play(self.plan, core, WorkerPool(self._pool), listen, self._patience.gives_up)
+        except MachineFailed:
+            raise
+        except PlayStopped as error:
+            raise PlayStopped(f"Play is stopped, and can be resumed: {error}") from None
+
+
+def _match(task: Task) -> MatchTask:
+    return MatchTask(task.key, 0, 0, task.names, task.settings, task.seed, task.blamed)
