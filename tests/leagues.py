@@ -69,7 +69,7 @@ def open_new(folder: Path, **options: Any) -> OpenLeague:
 class EngineLeague(OpenLeague):
     """A league in the store of the engine that gradings and arenas are played by."""
 
-    store: Store
+    store: Any
 
     def __init__(self, folder: Path, store: Store) -> None:
         self.folder, self.store = folder, store

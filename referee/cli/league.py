@@ -16,7 +16,7 @@ from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, group, put, put
 from referee.cli.league_output import plain_progress, progress, put_check, put_export, put_standings, store_files, top
 from referee.cli.options import PAGE_HELP, Database, Force, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
-from referee.errors import RefereeError, UsageError
+from referee.errors import UsageError
 from referee.handins.names import file_name
 from referee.league.hosts import warnings_of_hosts
 from referee.support.outputs import check_not_input, check_output
@@ -25,10 +25,13 @@ from referee.support.words import counted, program
 from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from referee.league.config import League
     from referee.league.league import OpenLeague
     from referee.league.league_schedule import Schedule
     from referee.tournament.local import Pool
+    from referee.tournament.values import Team
 
 league = group("league", "Play many matches between teams: standings, ratings, a report.")
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
@@ -39,6 +42,9 @@ _MANY_TEAMS = 20
 _FOLDER = Path("matches/leagues")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.")]
+Void = Annotated[
+    int | None, typer.Option("--void", metavar="N", help="Go on although a change makes so many played matches void; they are kept.")
+]
 
 
 @league.command("run")
@@ -46,34 +52,45 @@ Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder
 def run(
     *,
     file: Annotated[
-        Path, typer.Argument(metavar="FILE|FOLDER", help="A league file, or a folder in which each file and folder is a team.")
+        Path,
+        typer.Argument(
+            metavar="FILE|FOLDER", help="A league file, a folder in which each file and folder is a team, or a league's folder."
+        ),
     ],
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The league's folder.  (default: matches/leagues/NAME)")] = None,
     database: Database = None,
+    void: Void = None,
     series: SeriesOptions,
 ) -> None:
-    """Begin a league and play it to the end."""
+    """Begin a league and play it to the end, or go on with it after a change of its file."""
     need_league("league")
-    place = series.place()
+    from referee.league import edit
     from referee.league.config import load
     from referee.league.league import REPLAYS, begin, check_new
     from referee.league.league_schedule import Schedule
     from referee.players.names import named_files
     from referee.tournament.commitment import announcement, private_file
 
-    config = load(file)
+    place = series.place()
+    if edit.is_results(file):
+        if out is not None or database is not None:
+            raise UsageError(f"{file} is the folder of a league, which goes on there: leave out --out and --database.")
+        _go_on(file, None, void, place, series)
+        return
+    config = load(file, lambda name: edit.seed_in(out or _FOLDER / file_name(name)))
     folder = out if out is not None else _FOLDER / file_name(config.name)
     programs = [each for team in config.teams for player in team.players.values() for each in named_files(player)]
     check_not_input(folder, [file, *programs] if folder.exists() else ())
-    if database is None and _has_unplayed(folder, config):
-        _resume(folder, place, series)
+    if database is None and edit.stored_league(folder) is not None:
+        _go_on(folder, config, void, place, series)
         return
     check_new(folder, database)
+    edit.check_void(edit.Edit(config, 0, "", []), void, _agrees)
     schedule, place = Schedule(config, config.teams), place.or_slots(config.slots)
-    _check_roles(schedule, place)
+    _check_roles(schedule, config.teams, place)
     # The workers come first: without them there is no league.
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, place, say)
-    with contextlib.closing(pool), contextlib.closing(begin(config, folder, database)) as opened, opened.store.claim():
+    with contextlib.closing(pool), contextlib.closing(begin(config, folder, database, str(file.resolve()))) as opened, opened.store.claim():
         say(*announcement(config.commitment, private_file(folder)))
         _play(opened, pool, series)
 
@@ -100,37 +117,35 @@ def starts(
 def resume(
     *,
     folder: Folder,
+    void: Void = None,
     series: SeriesOptions,
 ) -> None:
-    """Continue a league: play the matches that have no result yet."""
-    _resume(folder, series.place(), series)
+    """Continue a league: play the matches that have no result yet, as its file and its teams' files are now."""
+    _go_on(folder, None, void, series.place(), series)
 
 
-def _has_unplayed(folder: Path, config: League) -> bool:
-    """True if a folder has this league, and matches of it are void because the machine failed. A seed that was drawn is another one each time."""
-    from referee.league.database import FILE
-    from referee.league.league import open_league
+def _go_on(folder: Path, league: League | None, void: int | None, workers: Workers, series: SeriesOptions) -> None:
+    """Go on with a league, as it is now: edited, or as its file says."""
+    from referee.league import edit
+    from referee.league.league_schedule import Schedule
+    from referee.tournament import commitment
 
-    if not (folder / FILE).is_file():
-        return False
-    try:
-        opened = open_league(folder)
-    except UsageError:
-        # A league that was never begun has no tables: ``check_new`` decides about the folder.
-        return False
-    with contextlib.closing(opened):
-        is_same = opened.league._replace(seed=0).to_json() == config._replace(seed=0).to_json()
-        return is_same and bool(opened.store.unplayed())
-
-
-def _resume(folder: Path, workers: Workers, series: SeriesOptions) -> None:
-    from referee.league.resume import claimed
-
-    with claimed(folder) as opened:
-        plan = opened.schedule
-        pool = open_pool(plan.terms, plan.teams, opened.replays, workers.or_slots(opened.league.slots), say)
-        with contextlib.closing(pool):
+    with edit.claimed(folder) as before:
+        now = edit.edit_of(before, league)
+        edit.check_void(now, void, _agrees)
+        schedule, workers = Schedule(now.league, now.league.teams), workers.or_slots(now.league.slots)
+        if now.teams:
+            _check_roles(schedule, now.teams, workers)
+        with contextlib.closing(open_pool(schedule.terms, schedule.teams, before.replays, workers, say)) as pool:
+            opened = edit.take(before, now)
+            if commitment.write(now.league.commitment, folder):
+                say(*commitment.announcement(now.league.commitment, commitment.private_file(folder)))
             _play(opened, pool, series)
+
+
+def _agrees(question: str) -> bool:
+    """Ask the person at the terminal, if there is one."""
+    return sys.stdin.isatty() and sys.stderr.isatty() and typer.confirm(question, err=True)
 
 
 @league.command("standings")
@@ -198,29 +213,15 @@ def report(
 
 def _follow_league(opened: OpenLeague, options: PageOptions, most_bytes: int, out: Path | None) -> None:
     """Write the report again and again, and serve it until Ctrl-C."""
-    from referee.league import report_folder
-    from referee.league.report import RUNNING, of_league
-    from referee.league.report_live import LiveReport
+    from referee.league.report_live import LiveReport, LiveWriter
     from referee.pages.replay_scripts import REPORT
     from referee.pages.serve import serve_site
 
     page = bind_page(options)
-
-    def write() -> bool:
-        data = of_league(opened, is_running=opened.store.is_claimed())
-        report_folder.write(data, opened.folder, most_bytes, out)
-        return data.progress.state == RUNNING
-
-    def write_again() -> bool:
-        try:
-            return write()
-        except (RefereeError, OSError) as error:
-            say(f"note: the report could not be written: {error}")
-            return True
-
-    write()
+    writer = LiveWriter(opened, most_bytes, out, say)
+    writer.write()
     folder = opened.folder if out is None else out
-    serve_site(lambda: LiveReport(write_again, folder, page.token), page.listener, page.names, page.announcer(REPORT))
+    serve_site(lambda: LiveReport(writer.write_again, folder, page.token), page.listener, page.names, page.announcer(REPORT))
 
 
 @league.command("export")
@@ -243,10 +244,9 @@ def export(
 @command
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
     """Simulate every replay again, and compute the standings from the replays alone."""
-    need_league("league")
-    from referee.league.verify import verify_league
-
     with _opened(folder) as opened:
+        from referee.league.verify import verify_league
+
         put_check(partial(verify_league, opened), as_json=as_json)
 
 
@@ -257,14 +257,13 @@ def _opened(folder: Path) -> contextlib.closing[OpenLeague]:
     return contextlib.closing(open_league(folder))
 
 
-def _check_roles(schedule: Schedule, workers: Workers) -> None:
+def _check_roles(schedule: Schedule, teams: Sequence[Team], workers: Workers) -> None:
     """Raise UsageError if a team's program plays one role only. Workers of other machines may have interpreters that this one lacks."""
     from referee.tournament.roles import check_roles
 
     if not workers.is_here:
         return
     workers.check_machine(schedule.terms.options)
-    teams = schedule.teams.values()
     if len(teams) > _MANY_TEAMS:
         say(f"Each program of {len(teams):,} teams is started once in each role, to see whether it plays it.")
     league = schedule.league
@@ -278,9 +277,9 @@ def _check_roles(schedule: Schedule, workers: Workers) -> None:
 
 def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
     """Play a league to the end, then print the standings. The caller has claimed it, and closes it and the workers."""
+    from referee.league.edit import again
     from referee.league.league import first
     from referee.league.playing import LeaguePlay
-    from referee.league.resume import again
     from referee.tournament.plan import PlayStopped
     from referee.tournament.transactions import StoreError
 

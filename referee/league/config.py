@@ -21,10 +21,12 @@ from referee.tournament.play_file import PlayFile, PlayReader, StartList, Varian
 from referee.tournament.values import MatchStart, Team
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from referee.games.game import AnyGame, Json, Settings
+
+    SeedOf = Callable[[str], int | str]
 
 ROUND_ROBIN, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
 #: The league file in a folder of teams.
@@ -132,27 +134,27 @@ class LeagueFile(PlayFile):
     teams: list[dict[str, object]] = Field(default_factory=list)
 
 
-def load(path: Path) -> League:
+def load(path: Path, seed_of: SeedOf = lambda _: new_secret()) -> League:
     """Return the league of a league file or a folder. Paths in the file begin in its folder.
 
-    A folder without a league file is a league of all files and folders in it, with default settings. The UsageError names the file, the
-    key and what to do.
+    A folder without a league file is a league of all files and folders in it, with default settings. ``seed_of`` returns the seed of a league
+    of a name that has none in its file. The UsageError names the file, the key and what to do.
     """
     if not path.is_dir():
-        return _of_file(path)
-    return _of_file(path / FILE) if (path / FILE).exists() else _of_folder(path)
+        return _of_file(path, seed_of)
+    return _of_file(path / FILE, seed_of) if (path / FILE).exists() else _of_folder(path, seed_of)
 
 
-def _of_file(path: Path) -> League:
+def _of_file(path: Path, seed_of: SeedOf) -> League:
     name = path.parent.resolve().name if path.name == FILE else path.stem
     file = settings_file.read(path, LeagueFile, "league file", _MOST_BYTES)
     try:
-        return LeagueReader(file, path.parent.resolve(), name).league()
+        return LeagueReader(file, path.parent.resolve(), name, seed_of).league()
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the league file {path}: {error}") from None
 
 
-def _of_folder(path: Path) -> League:
+def _of_folder(path: Path, seed_of: SeedOf) -> League:
     home = path.resolve()
     try:
         entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__pycache__")))
@@ -165,7 +167,7 @@ def _of_folder(path: Path) -> League:
         )
     rows: list[dict[str, object]] = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
     try:
-        return LeagueReader(LeagueFile(teams=rows), home, home.name).league()
+        return LeagueReader(LeagueFile(teams=rows), home, home.name, seed_of).league()
     except (UsageError, SettingsError) as error:
         raise UsageError(f"In the folder {path}, where each file and folder is a team: {error}") from None
 
@@ -173,9 +175,10 @@ def _of_folder(path: Path) -> League:
 class LeagueReader:
     """Turns the content of a league file into a league. Its errors name the key; the caller adds the file."""
 
-    def __init__(self, file: LeagueFile, home: Path, name: str) -> None:
+    def __init__(self, file: LeagueFile, home: Path, name: str, seed_of: SeedOf = lambda _: new_secret()) -> None:
         self.file = file
         self.home = home
+        self._seed_of = seed_of
         self.name = name if file.name is None else file.name
         self.play = PlayReader(file, home, file.variants)
         self.game: AnyGame = self.play.game
@@ -193,7 +196,7 @@ class LeagueReader:
         """
         file = self.file
         check_name(self.name, "The league's name")
-        seed = new_secret() if file.seed is None else file.seed
+        seed = self._seed_of(self.name) if file.seed is None else file.seed
         size = self._table_size()
         variants, checked = self.play.variants(size)
         league = League(

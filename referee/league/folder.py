@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
+    from referee.league.config import League
     from referee.league.league_schedule import Schedule
     from referee.tournament.claim import Claim
     from referee.tournament.plan import Turns
@@ -35,11 +36,12 @@ _AT_ONCE = 250
 
 
 class LeagueRow(BaseModel, frozen=True):
-    """The league as its file was read, with its secret, its teams and their files; and its id."""
+    """The league as its file was read, with its secret, its teams and their files; its id; and the path of the file, "" if there is none."""
 
     number: int = 0
     id: str
     league: dict[str, Any]
+    file: str = ""
 
 
 class Settled(NamedTuple):
@@ -96,8 +98,14 @@ class LeagueStore:
         return self._rows.get(0)
 
     def begin(self, row: LeagueRow) -> None:
-        """Store a league, or replace it. Records stay: those of tasks that it asks for count."""
+        """Store a league."""
         self._rows.put(row)
+
+    def change(self, league: League) -> None:
+        """Store the league as it is now. Records stay: those of tasks that it asks for count."""
+        row = self.league()
+        assert row is not None
+        self._rows.put(row.model_copy(update={"league": league.to_json()}))
 
     def settled(self, schedule: Schedule) -> Settled:
         """Give the league's plan all records that there are. It is kept until there are others."""
@@ -192,10 +200,3 @@ class LeagueView:
                 is_over = duel.number in plan.results and not is_done
                 match = MatchTask(task.key, duel.number, number, task.names, task.settings, task.seed, task.blamed)
                 yield StoredMatch(match, DONE if is_done else STOPPED if is_over else PLANNED, record if is_done else None)
-
-
-def voided(store: LeagueStore, before: Schedule, after: Schedule) -> list[Record]:
-    """Return the records that count for a league as it was stored, and that it no longer asks for as it is now."""
-    old, new = (LeagueView(store, schedule) for schedule in (before, after))
-    asked = {stored.task.key for stored in new.matches()}
-    return [stored.record for stored in old.matches(done=True) if stored.record is not None and stored.task.key not in asked]

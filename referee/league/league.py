@@ -51,6 +51,8 @@ class OpenLeague:
         if row is None:
             raise UsageError(f"{folder} holds a league that was never begun: referee league run FILE --out {folder}")
         self.league = config.from_json(row.league)
+        #: The path of its file, or of its folder of teams; "" if it has none.
+        self.file = row.file
         self.schedule = Schedule(self.league, self.league.teams)
         #: The league's own rows, and what its reports read.
         self.rows_store = store
@@ -137,8 +139,8 @@ def check_new(folder: Path, database: str | None = None) -> None:
             _check_free(store, folder)
 
 
-def begin(league: config.League, folder: Path, database: str | None = None) -> OpenLeague:
-    """Begin a league in a folder. UsageError if there is one already.
+def begin(league: config.League, folder: Path, database: str | None = None, file: str = "") -> OpenLeague:
+    """Begin a league in a folder, of a file at this path. UsageError if there is one already.
 
     A league that was killed before its first line was stored is begun again.
     """
@@ -156,7 +158,7 @@ def begin(league: config.League, folder: Path, database: str | None = None) -> O
                 address.write_id(folder, number)
             else:
                 address.write(folder, address.Address(database, number))
-            store.begin(LeagueRow(id=number, league=league.to_json()))
+            store.begin(LeagueRow(id=number, league=league.to_json(), file=file))
             # After the store: a league that was killed before has no secret that anybody could need.
             commitment.write(league.commitment, folder)
         return OpenLeague(folder, store)

@@ -187,14 +187,22 @@ def check_place(commitment: Commitment, folder: Path) -> bool:
     return True
 
 
-def write(commitment: Commitment, folder: Path) -> None:
-    """Write the file into the private folder of a grading or a league, if it isn't there. OSError if that fails, UsageError as ``check_place``."""
+def write(commitment: Commitment, folder: Path) -> bool:
+    """Write the file into the private folder of a grading or a league; False if it is there. OSError if that fails, UsageError as ``check_place``."""
     if check_place(commitment, folder):
-        return
+        return False
     path = private_file(folder)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.parent.chmod(0o700)
     save(commitment, path)
+    return True
+
+
+def set_aside(folder: Path) -> None:
+    """Keep the commitment of a grading or a league under the beginning of its hash, since other starts are played from now on."""
+    path = private_file(folder)
+    if path.is_file():
+        path.rename(path.with_name(f"{path.stem}-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}.toml"))
 
 
 def save(commitment: Commitment, path: Path) -> None:

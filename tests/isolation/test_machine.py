@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import resource
 import signal
@@ -15,7 +16,6 @@ from typing import TYPE_CHECKING
 import pytest
 from conftest import HOSTILE, UNHURRIED, play_match
 
-from referee.cli.league import _has_unplayed
 from referee.errors import MatchVoid, PlayerError, StartError, UsageError
 from referee.grading.grade_class import Selection, grade_class
 from referee.isolation import cgroups, diagnosis, known_good, machine
@@ -23,6 +23,7 @@ from referee.isolation.building import forget
 from referee.isolation.level import Level
 from referee.isolation.limits import LIMITS, NONE, Limits, most_cpu_seconds
 from referee.league import config, league
+from referee.league.plan import LeaguePlan
 from referee.players.names import resolve
 from referee.support.words import MIB
 from referee.tournament import local
@@ -359,13 +360,15 @@ def test_the_doctor_names_processor_time(seconds: int, whose: str) -> None:
 
 
 def test_the_same_command_goes_on_where_the_machine_failed(tmp_path: Path) -> None:
-    text = 'name = "l"\nisolation = "none"\n[starts]\ncount = 1\n'
-    (tmp_path / "l.toml").write_text(text + "".join(f'[[teams]]\nname = "{name}"\nhunter = "boxer"\nprey = "runner"\n' for name in "AB"))
-    with contextlib.closing(league.begin(config.load(tmp_path / "l.toml"), tmp_path / "out")) as opened:
-        assert not _has_unplayed(tmp_path / "out", config.load(tmp_path / "l.toml"))
-        for task in opened.schedule.tasks(opened.schedule.duels(())[0]):
+    text = 'name = "l"\nisolation = "none"\nsettings.max_steps = 20\n[starts]\ncount = 1\n'
+    file, out = tmp_path / "l.toml", tmp_path / "out"
+    file.write_text(text + "".join(f'[[teams]]\nname = "{name}"\nhunter = "boxer"\nprey = "runner"\n' for name in "AB"))
+    with contextlib.closing(league.begin(config.load(file), out)) as opened:
+        tasks = LeaguePlan(opened.schedule).tasks(opened.schedule.duels(())[0])
+        for task in tasks:
             opened.rows_store.core.add(Record(task.key, void="No memory is left.", cause=machine.MEMORY), counts=True)
-        assert _has_unplayed(tmp_path / "out", config.load(tmp_path / "l.toml"))
-        other = config.load(tmp_path / "l.toml")._replace(name="another")
-        assert not _has_unplayed(tmp_path / "out", other)
-    assert not _has_unplayed(tmp_path, other)
+        assert opened.store.counts()[:3] == (2, 0, 0)
+    command = [sys.executable, "-m", "referee", "league", "run", str(file), "--out", str(out), "--json", "-q"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["matches"] == {"planned": 0, "done": 2, "stopped": 0, "voids": 2, "total": 2}

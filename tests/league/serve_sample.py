@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from referee.league.report import RUNNING
-from referee.league.report_folder import REPORT, write
+from referee.league.report_folder import write
 from referee.league.report_live import LiveReport
+from referee.pages.replay_scripts import REPORT
 from referee.pages.serve import bind, names_of, serve_site
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

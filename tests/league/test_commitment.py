@@ -294,8 +294,8 @@ def test_a_commitment_that_stands_there_is_never_replaced(tmp_path: Path) -> Non
 
 
 def test_a_commitment_that_is_gone_is_written_again_and_a_changed_one_is_noticed(tmp_path: Path) -> None:
-    from referee.league.check import verify_league
-    from referee.league.resume import claimed
+    from referee.league.edit import claimed
+    from referee.league.verify import verify_league
 
     value = league(tmp_path)
     begin(value, tmp_path / "out").close()

@@ -6,9 +6,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import open_engine, record
+from leagues import open_new
 
 from referee.league.hosts import differing, strange_hosts
+from referee.league.plan import LeaguePlan
+from referee.tournament.plan import settle
+from referee.tournament.values import Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,13 +45,12 @@ def test_the_reason_has_the_numbers() -> None:
 
 
 def test_a_league_finds_its_strange_machine(tmp_path: Path) -> None:
-    opened = open_engine(tmp_path, teams=10, extra="[starts]\ncount = 2\n", settings="width = 30\nheight = 30\nmax_steps = 40\n")
-    duels = opened.schedule.duels(())
-    tasks = [task for duel in duels for task in opened.schedule.tasks(duel)]
-    opened.store.put(duels, tasks)
-    for number, task in enumerate(tasks):
+    opened = open_new(tmp_path, teams=10, extra="[starts]\ncount = 2\n")
+    turns = settle(LeaguePlan(opened.schedule), opened.rows_store.core)
+    for number, task in enumerate(turns.missing):
         host = ("good", "fine", "broken")[number % 3]
         faults = {"prey": "crashed"} if host == "broken" and number % 2 else {}
-        assert opened.store.finish(record(task, host=host, fault_kinds=faults))
+        made = Record(task.key, "hunter", "caught", host=host, fault_kinds=faults, replay="replays/1")
+        opened.rows_store.core.add(made, counts=True)
     assert [host for host, _ in strange_hosts(opened.store)] == ["broken"]
     opened.close()

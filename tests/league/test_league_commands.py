@@ -33,10 +33,6 @@ def test_a_league_from_its_file_to_its_report(referee: Referee, tmp_path: Path) 
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     assert "test: 3 teams, round-robin, 2 at once" in done.stderr
     assert re.search(r"T0 +1", done.stdout)
-    again = referee("league", "run", file, "--out", out)
-    assert again.returncode == 2
-    assert "There is a league in" in again.stderr
-    assert "league resume" in again.stderr
     resumed = referee("league", "resume", out, "--json")
     found = json.loads(resumed.stdout)
     assert found["complete"]

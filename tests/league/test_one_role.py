@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from leagues import IDLE, SHORT, write_league
 
-from referee.league.folder import LeagueStore
+from referee.league.league import open_league
 
 if TYPE_CHECKING:
     import subprocess
@@ -38,8 +39,8 @@ def test_a_program_of_one_role_is_refused_and_the_told_line_mends_it(referee: Re
     file.write_text(file.read_text().replace('program = "bot0.py"\n', 'program = "bot0.py"\nprey = "evader"\n'))
     done = referee("league", "run", file, "--out", "out", "-q")
     assert done.returncode == 0, done.stderr
-    with LeagueStore.open(tmp_path / "out") as store:
-        assert {team.name: team.players["prey"] for team in store.teams()}["T0"] == "evader"
+    with contextlib.closing(open_league(tmp_path / "out")) as opened:
+        assert opened.schedule.teams["T0"].players["prey"] == "evader"
 
 
 def test_all_teams_of_one_role_are_told_at_once(referee: Referee, tmp_path: Path) -> None:

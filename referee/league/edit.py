@@ -1,0 +1,144 @@
+"""Goes on with a league, as its file and the files of its teams are now: what was played and is no longer asked for is set aside."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from referee.errors import RefereeError, UsageError
+from referee.handins.entry import read as read_entry
+from referee.handins.hashes import changed
+from referee.league import config
+from referee.league.database import FILE
+from referee.league.folder import LeagueStore, LeagueView
+from referee.league.league import OpenLeague, first, open_league
+from referee.league.league_schedule import Schedule
+from referee.support.canonical import canonical
+from referee.support.packages import need_league
+from referee.support.words import counted, program
+from referee.tournament import address, commitment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from referee.league.config import League
+    from referee.tournament.values import Team
+
+#: What of a league decides no match.
+_HARMLESS = {"name", "slots", "home", "teams"}
+#: How many reasons a sentence has.
+_REASONS = 5
+
+
+class Edit(NamedTuple):
+    """A league as it is now: how many matches were played that it no longer asks for, and what has changed, as a phrase.
+
+    ``teams`` are those that are new, or whose files have changed.
+    """
+
+    league: League
+    voided: int
+    why: str
+    teams: list[Team]
+
+
+def stored_league(folder: Path) -> League | None:
+    """Return the league of a results folder, which has its store or its id; None if none was begun there. UsageError if it can't be read."""
+    stored = address.read(folder)
+    if stored is None and not (folder / FILE).is_file():
+        return None
+    with LeagueStore.open(folder, None if stored is None else stored.url, create=True) as store:
+        row = store.league()
+        return None if row is None else config.from_json(row.league)
+
+
+def is_results(folder: Path) -> bool:
+    """True for the results folder of a league, known by its store or its id; any other folder is a folder of teams."""
+    return any((folder / name).is_file() for name in (FILE, address.FILE, address.ID_FILE))
+
+
+def seed_in(folder: Path) -> int | str:
+    """Return the seed of the league in a folder; a new secret if there is none."""
+    try:
+        league = stored_league(folder)
+    except RefereeError:
+        # Whoever begins a league there, or goes on with it, says what is wrong.
+        league = None
+    return commitment.new_secret() if league is None else league.seed
+
+
+@contextlib.contextmanager
+def claimed(folder: Path) -> Iterator[OpenLeague]:
+    """Open a league that no other process plays meanwhile."""
+    need_league("league")
+    with contextlib.closing(open_league(folder)) as opened, opened.store.claim():
+        # Another process may have played it before the claim.
+        league = OpenLeague(opened.folder, opened.rows_store)
+        commitment.write(league.league.commitment, folder)
+        yield league
+
+
+def edit_of(opened: OpenLeague, league: League | None = None) -> Edit:
+    """Return a league as it is now: that of its file, if there still is one, and the files of its teams. UsageError if it can't be played."""
+    try:
+        league = _now(opened) if league is None else league
+    except UsageError as error:
+        raise UsageError(f"{error} Restore its files, and go on:  {again(opened)}") from None
+    before = {team.name: team for team in opened.league.teams}
+    teams = [team for team in league.teams if team.name not in before or team.hash != before[team.name].hash]
+    if _plain(league) == _plain(opened.league):
+        return Edit(league, 0, "", teams)
+    asked = {stored.task.key for stored in LeagueView(opened.rows_store, Schedule(league, league.teams)).matches()}
+    voided = sum(stored.task.key not in asked for stored in opened.store.matches(done=True))
+    return Edit(league, voided, "; ".join([*_changes(opened.league, league)][:_REASONS]), teams)
+
+
+def _now(opened: OpenLeague) -> League:
+    if opened.file and Path(opened.file).exists():
+        return config.load(Path(opened.file), lambda _: opened.league.seed)
+    game, league = opened.schedule.game, opened.league
+    settings = game.codec.settings(league.rules, dict(league.variants[0].settings))
+    return league._replace(teams=tuple(read_entry(team.name, team.players, game, settings, Path(team.home)) for team in league.teams))
+
+
+def _plain(league: League) -> str:
+    return canonical(league.to_json())
+
+
+def _changes(before: League, after: League) -> Iterator[str]:
+    """Yield what has changed so that matches may be void, as phrases."""
+    teams = {team.name: team for team in after.teams}
+    for team in before.teams:
+        if team.name not in teams:
+            yield f"{team.name} is gone"
+        elif phrases := changed(teams[team.name], team):
+            yield f"{team.name}: {first(phrases)}"
+    old, new = before.to_json(), after.to_json()
+    yield from (name for name in old if name not in _HARMLESS and canonical(old[name]) != canonical(new[name]))
+    if len(names := teams.keys() - {team.name for team in before.teams}) > 0:
+        yield f"{counted(len(names), 'team')} more"
+
+
+def take(opened: OpenLeague, edit: Edit) -> OpenLeague:
+    """Store an edited league. Records and replays stay: those that it no longer asks for count again if the edit is undone."""
+    if edit.league.commitment.decisive() != opened.league.commitment.decisive():
+        commitment.set_aside(opened.folder)
+    opened.rows_store.change(edit.league)
+    return OpenLeague(opened.folder, opened.rows_store)
+
+
+def check_void(edit: Edit, void: int | None, is_agreed: Callable[[str], bool]) -> None:
+    """Raise UsageError if an edit makes matches void, unless ``void`` is their number or a person agrees."""
+    are = "match that was played would be" if edit.voided == 1 else "matches that were played would be"
+    sentence = f"{edit.voided:,} {are} void, because the league has changed ({edit.why}). Undo the change, and they count again."
+    if void is not None and void != edit.voided:
+        raise UsageError(f"--void is {void:,}, but {sentence if edit.voided else 'no match that was played would be void; leave it out.'}")
+    if void is None and edit.voided and not is_agreed(f"{sentence} Go on?"):
+        raise UsageError(f"{sentence} To go on, add --void {edit.voided}.")
+
+
+def again(opened: OpenLeague) -> str:
+    """Return the command that continues a league."""
+    return f"{program()} league resume {shlex.quote(str(opened.folder))}"
