@@ -27,9 +27,9 @@ from example_bots import BOTS
 from referee.handins.values import Entry
 from referee.isolation.limits import Limits
 from referee.league import config
-from referee.league.engine import Engine
 from referee.tournament.progress import ProgressListener
 from referee.league.league import begin
+from referee.league.playing import LeaguePlay
 from referee.tournament.local import Finished, LocalPool, free_slots
 from referee.tournament.many import played
 from referee.tournament.pool import WorkerPool
@@ -226,9 +226,9 @@ def growth(matches: int, folder: Path) -> float:
     opened = begin(config.load(file), folder / "out")
     pool = PretendPool()
     try:
-        Engine(opened.store, pool, opened.schedule, ProgressListener()).run()
+        LeaguePlay(opened, pool).run(ProgressListener())
     finally:
-        opened.store.close()
+        opened.close()
     return (max(pool.readings) - pool.readings[0]) / (1 << 20)
 
 

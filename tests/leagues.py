@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.league import config
+from referee.league.engine import read_state
+from referee.league.folder import LeagueState
 from referee.league.league import OpenLeague
 from referee.league.league_schedule import Schedule
 from referee.league.store import Store
@@ -75,6 +77,11 @@ class EngineLeague(OpenLeague):
         self.folder, self.store = folder, store
         self.league = config.from_json(store.fact("league"))
         self.schedule = Schedule(self.league, store.teams())
+
+    def state(self) -> LeagueState:
+        """The state of the league."""
+        results = read_state(self.store, self.schedule).results
+        return LeagueState(results, self.store.forfeits(), self.store.duel_notes(), self.store.counts())
 
 
 def open_engine(folder: Path, **options: Any) -> EngineLeague:

@@ -193,7 +193,7 @@ def export(
             "submitted": {version.name: moment(version.submitted) for version in opened.versions},
             "note": {version.name: version.note for version in opened.versions},
         }
-        put_export(opened.check_target(), about, out, as_json=as_json, force=force, teams=facts)
+        put_export(opened.store.duels, opened.schedule, folder, about, out, as_json=as_json, force=force, teams=facts)
 
 
 @arena.command("freeze")

@@ -237,7 +237,15 @@ def export(
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
     with _opened(folder) as opened:
-        put_export(opened, {"league": opened.league.name, "game": opened.league.game}, out, as_json=as_json, force=force)
+        put_export(
+            opened.view,
+            opened.schedule,
+            folder,
+            {"league": opened.league.name, "game": opened.league.game},
+            out,
+            as_json=as_json,
+            force=force,
+        )
 
 
 @league.command("verify")
@@ -287,12 +295,12 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
         say(
             f"{opened.league.name}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
-        played = LeaguePlay(opened.store, opened.schedule, pool)
-        with progress(played, lambda wide, high: top(opened, wide, high), is_quiet=series.quiet) as watch:
+        played = LeaguePlay(opened, pool)
+        with progress(played, lambda wide, high: top(opened, played.state(), wide, high), is_quiet=series.quiet) as watch:
             played.run(watch)
         pool.close()
         say(*warnings_of_hosts(opened))
-        if forfeits := list(opened.store.forfeits()):
+        if forfeits := list(played.plan.forfeits):
             say(f"{counted(len(forfeits), 'team')} could not start: {first(forfeits)}")
         put_standings(opened, as_json=series.as_json)
         if not series.as_json:
@@ -304,7 +312,7 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
             raise typer.Exit(PlayStopped.exit_code)
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
-        counts = opened.store.counts()
+        counts = opened.view.state().counts
         say(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(opened)}")
         raise
     except (PlayStopped, StoreError) as error:

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from referee.league.export import Exported
+    from referee.league.export import MatchRows
+    from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague
+    from referee.league.league_schedule import Schedule
     from referee.tournament.progress import Counted
     from referee.tournament.replays import Check, Progress
     from referee.tournament.values import MatchTask, Record
@@ -36,24 +38,23 @@ _WIDE = 110
 
 def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) -> None:
     """Print the standings: a table for people, one JSON object, or a line for each team for a spreadsheet."""
-    state = opened.state()
-    places = opened.standings(state.results)
+    state = opened.view.state()
+    places = opened.standings(state)
     if as_json:
         put_json(report(opened, state, places))
         return
     if as_csv:
         put_csv(csv_text([place_json(place) for place in places]))
         return
-    put(*table(places, columns(_WIDE), is_live=opened.is_live(), kind=opened.league.format.kind))
-    for note in opened.notes(state.results):
+    put(*table(places, columns(_WIDE), is_live=state.is_live, kind=opened.league.format.kind))
+    for note in opened.notes(state):
         put(f"note: {note}")
 
 
-def top(opened: OpenLeague, wide: int, high: int) -> list[str]:
+def top(opened: OpenLeague, state: LeagueState, wide: int, high: int) -> list[str]:
     """The first lines of the standings while the league runs."""
-    results = opened.state().results
-    places = opened.standings(results, resamples=100)[:high]
-    return table(places, wide, is_live=opened.is_live(), kind=opened.league.format.kind) if results else []
+    places = opened.standings(state, resamples=100)[:high]
+    return table(places, wide, is_live=state.is_live, kind=opened.league.format.kind) if state.results else []
 
 
 class Counted(Protocol):
@@ -196,7 +197,9 @@ def _duration(seconds: float) -> str:
 
 
 def put_export(
-    opened: Exported,
+    matches: MatchRows,
+    schedule: Schedule,
+    folder: Path,
     about: Mapping[str, Any],
     out: Path | None,
     *,
@@ -205,12 +208,12 @@ def put_export(
     teams: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Print all matches, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
-    rows = list(export_rows(opened))
-    text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, opened, teams or {})
+    rows = list(export_rows(matches, schedule))
+    text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, schedule, teams or {})
     if out is None:
         put(*text.splitlines()) if as_json else put_csv(text)
     else:
-        write_output(out, text.encode(), MARK.match, store_files(opened.folder), force=force)
+        write_output(out, text.encode(), MARK.match, store_files(folder), force=force)
         say(f"Written: {out}")
 
 

@@ -75,7 +75,7 @@ def claimed(folder: Path) -> Iterator[OpenLeague]:
     need_league("league")
     with contextlib.closing(open_league(folder)) as opened, opened.store.claim():
         # Another process may have played it before the claim.
-        league = OpenLeague(opened.folder, opened.rows_store)
+        league = OpenLeague(opened.folder, opened.store)
         commitment.write(league.league.commitment, folder)
         yield league
 
@@ -90,8 +90,8 @@ def edit_of(opened: OpenLeague, league: League | None = None) -> Edit:
     teams = [team for team in league.teams if team.name not in before or team.hash != before[team.name].hash]
     if _plain(league) == _plain(opened.league):
         return Edit(league, 0, "", teams)
-    asked = {stored.task.key for stored in LeagueView(opened.rows_store, Schedule(league, league.teams)).matches()}
-    voided = sum(stored.task.key not in asked for stored in opened.store.matches(done=True))
+    asked = {stored.task.key for stored in LeagueView(opened.store.core, Schedule(league, league.teams)).matches()}
+    voided = sum(stored.task.key not in asked for stored in opened.view.matches(done=True))
     return Edit(league, voided, "; ".join([*_changes(opened.league, league)][:_REASONS]), teams)
 
 
@@ -125,8 +125,8 @@ def take(opened: OpenLeague, edit: Edit) -> OpenLeague:
     """Store an edited league. Records and replays stay: those that it no longer asks for count again if the edit is undone."""
     if edit.league.commitment.decisive() != opened.league.commitment.decisive():
         commitment.set_aside(opened.folder)
-    opened.rows_store.change(edit.league)
-    return OpenLeague(opened.folder, opened.rows_store)
+    opened.store.change(edit.league)
+    return OpenLeague(opened.folder, opened.store)
 
 
 def check_void(edit: Edit, void: int | None, is_agreed: Callable[[str], bool]) -> None:

@@ -9,10 +9,8 @@ from referee.support.csv_text import marked, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from referee.games.game import Json
-    from referee.league.config import League
     from referee.league.league_schedule import Schedule
     from referee.league.store import StoredMatch
     from referee.tournament.values import PlannedDuel
@@ -28,31 +26,11 @@ class MatchRows(Protocol):
         """All matches in schedule order."""
 
 
-class Exported(Protocol):
-    """Matches that can be exported: those of a league, or others of its kind."""
-
-    @property
-    def folder(self) -> Path:
-        """The folder in which the paths of replays begin."""
-
-    @property
-    def store(self) -> MatchRows:
-        """The store."""
-
-    @property
-    def schedule(self) -> Schedule:
-        """What is played."""
-
-    @property
-    def league(self) -> League:
-        """How it is played."""
-
-
-def export_rows(opened: Exported) -> Iterable[dict[str, Json]]:
+def export_rows(rows: MatchRows, schedule: Schedule) -> Iterable[dict[str, Json]]:
     """Yield every match as a flat JSON object; results are missing where there are none yet."""
-    duels = {duel.number: duel for duel in opened.store.duels()}
-    variants = opened.league.variants
-    for stored in opened.store.matches():
+    duels = {duel.number: duel for duel in rows.duels()}
+    variants = schedule.league.variants
+    for stored in rows.matches():
         task, record = stored.task, stored.record
         duel = duels.get(task.duel)
         if duel is None:
@@ -110,9 +88,10 @@ MARK = re.compile(
 )
 
 
-def as_csv_text(rows: Sequence[Mapping[str, Json]], opened: Exported, about: Mapping[str, Mapping[str, Json]]) -> str:
+def as_csv_text(rows: Sequence[Mapping[str, Json]], schedule: Schedule, about: Mapping[str, Mapping[str, Json]]) -> str:
     """The matches as CSV: one column a seat for the team, its score, its fault and its time, and for each fact ``about`` teams."""
-    seats = opened.schedule.game.seats(opened.schedule.game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
+    league = schedule.league
+    seats = schedule.game.seats(schedule.game.codec.settings(league.rules, dict(league.variants[0].settings)))
     of_seat = ("", "_score", "_fault", "_seconds", *(f"_{fact}" for fact in about))
     lines: list[list[object]] = [[*_CSV, *(f"{seat}{what}" for seat in seats for what in of_seat)]]
     for row in rows:

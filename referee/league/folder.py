@@ -18,7 +18,7 @@ from referee.tournament.store import Store
 from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
     from typing_extensions import Self
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from referee.league.league_schedule import Schedule
     from referee.tournament.claim import Claim
     from referee.tournament.plan import Turns
-    from referee.tournament.values import DuelResult, PlannedDuel, Record
+    from referee.tournament.values import DuelResult, PlannedDuel
 
 #: What a store of leagues is called.
 KIND = "league"
@@ -44,16 +44,28 @@ class LeagueRow(BaseModel, frozen=True):
     file: str = ""
 
 
-class Settled(NamedTuple):
-    """What a plan says of all records that there are: the plan, and what is still open."""
+class LeagueState(NamedTuple):
+    """What the records of a league come to so far: the results of duels in schedule order, and the number of matches by status.
 
-    plan: LeaguePlan
-    turns: Turns
+    ``forfeits`` are the teams that can't start, ``notes`` the duels that aren't played to the end by their numbers, each with the reason.
+    """
 
-    def counts(self, voids: int) -> Counts:
-        """Return the number of matches by status; ``voids`` is the number of attempts that were void."""
-        done = self.plan.done + sum(map(has_result, self.turns.records.values()))
-        return Counts(self.plan.total - done - self.plan.skipped, done, self.plan.skipped, voids)
+    results: Sequence[DuelResult]
+    forfeits: Mapping[str, str]
+    notes: Mapping[int, str]
+    counts: Counts
+
+    @property
+    def is_live(self) -> bool:
+        """True while matches are missing."""
+        return self.counts.planned > 0
+
+
+def state_of(plan: LeaguePlan, early: int, voids: int) -> LeagueState:
+    """Return what a plan says of its records. ``early`` is the number of results before their turn, ``voids`` that of void attempts."""
+    done = plan.done + early
+    counts = Counts(plan.total - done - plan.skipped, done, plan.skipped, voids)
+    return LeagueState(plan.sorted_results, plan.forfeits, plan.notes, counts)
 
 
 class LeagueStore:
@@ -63,7 +75,6 @@ class LeagueStore:
         #: The store of the core.
         self.core = store
         self._rows = store.table(LeagueRow, "league")
-        self._settled: tuple[object, Settled] | None = None
 
     @classmethod
     def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Self:
@@ -107,79 +118,34 @@ class LeagueStore:
         assert row is not None
         self._rows.put(row.model_copy(update={"league": league.to_json()}))
 
-    def settled(self, schedule: Schedule) -> Settled:
-        """Give the league's plan all records that there are. It is kept until there are others."""
-        mark = (self.core.counts(), id(schedule))
-        if self._settled is None or self._settled[0] != mark:
-            plan = LeaguePlan(schedule)
-            self._settled = mark, Settled(plan, settle(plan, self.core))
-        return self._settled[1]
-
 
 class LeagueView:
-    """What reports, exports and checks read of a league: a store and its schedule."""
+    """What is read of a league: the plan of a schedule that gets all records that there are. It is kept until there are others."""
 
-    def __init__(self, store: LeagueStore, schedule: Schedule) -> None:
+    def __init__(self, store: Store, schedule: Schedule) -> None:
         self._store = store
         self._schedule = schedule
+        self._settled: tuple[object, LeaguePlan, Turns] | None = None
 
-    @property
-    def rows(self) -> LeagueStore:
-        """The store."""
-        return self._store
+    def _read(self) -> tuple[LeaguePlan, Turns]:
+        counts = self._store.counts()
+        if self._settled is None or self._settled[0] != counts:
+            plan = LeaguePlan(self._schedule)
+            self._settled = counts, plan, settle(plan, self._store)
+        return self._settled[1:]
 
-    @property
-    def where(self) -> str:
-        """The file, or the address without its password."""
-        return self._store.where
-
-    def close(self) -> None:
-        """Close the store."""
-        self._store.close()
-
-    def claim(self) -> Claim:
-        """Claim the league for this process. UsageError if another process plays it."""
-        return self._store.claim()
-
-    def is_claimed(self) -> bool:
-        """True if a process plays the league now."""
-        return self._store.is_claimed()
-
-    def last_times(self, count: int) -> list[float]:
-        """When the last matches ended, in seconds since the epoch, the last one first."""
-        return self._store.core.last_times(count)
-
-    def disagreements(self) -> list[tuple[str, Record]]:
-        """Results that came a second time and differ from the first."""
-        return [(record.key, record) for record in self._store.core.disagreements()]
-
-    @property
-    def _plan(self) -> LeaguePlan:
-        return self._store.settled(self._schedule).plan
-
-    def duels(self) -> list[PlannedDuel]:
-        """All duels that are known so far, in schedule order."""
-        return self._schedule.duels(self._plan.sorted_results)
-
-    def results(self) -> list[DuelResult]:
-        """The results so far, in schedule order."""
-        return self._plan.sorted_results
-
-    def forfeits(self) -> dict[str, str]:
-        """The teams that can't start, with the reason."""
-        return self._plan.forfeits
-
-    def duel_notes(self) -> dict[int, str]:
-        """Why duels are not played to the end."""
-        return self._plan.notes
+    def state(self) -> LeagueState:
+        """The state of the league."""
+        plan, turns = self._read()
+        return state_of(plan, sum(map(has_result, turns.records.values())), self._store.counts().voids)
 
     def unplayed(self) -> dict[str, str]:
         """The reasons, by key, of the matches that were void because the machine failed."""
-        return self._plan.unplayed
+        return self._read()[0].unplayed
 
-    def counts(self) -> Counts:
-        """The number of matches by status."""
-        return self._store.settled(self._schedule).counts(self._store.core.counts().voids)
+    def duels(self) -> list[PlannedDuel]:
+        """All duels that are known so far, in schedule order."""
+        return self._schedule.duels(self._read()[0].sorted_results)
 
     def matches(self, *, done: bool = False) -> Iterator[StoredMatch]:
         """All matches in schedule order, or those that are done."""
@@ -190,9 +156,9 @@ class LeagueView:
                     yield stored
 
     def _stored(self, duels: Sequence[PlannedDuel]) -> Iterator[StoredMatch]:
-        plan = self._plan
+        plan, _ = self._read()
         tasks = {duel.number: plan.tasks(duel) for duel in duels}
-        records = self._store.core.lookup([task for each in tasks.values() for task in each])
+        records = self._store.lookup([task for each in tasks.values() for task in each])
         for duel in duels:
             for number, task in enumerate(tasks[duel.number]):
                 record = records.get(task.key)

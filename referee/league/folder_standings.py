@@ -22,7 +22,7 @@ def of_folder(folder: Path) -> tuple[str, Callable[[], dict[str, Json]]]:
 
 def _read(opened: OpenLeague) -> dict[str, Json]:
     """Return the standings as JSON."""
-    counts = opened.store.counts()
+    state = opened.view.state()
     rows = [
         {
             "place": row.place,
@@ -33,6 +33,6 @@ def _read(opened: OpenLeague) -> dict[str, Json]:
             "tied": row.tied,
             "lost": row.lost,
         }
-        for row in opened.rows(opened.state().results)
+        for row in opened.rows(state)
     ]
-    return {"name": opened.league.name, "done": counts.done, "total": counts.done + counts.planned, "rows": rows}
+    return {"name": opened.league.name, "done": state.counts.done, "total": state.counts.done + state.counts.planned, "rows": rows}

@@ -19,10 +19,10 @@ _ERROR = 0.01
 _LEAST = 30
 
 
-def strange_hosts(store: LeagueView) -> list[tuple[str, str]]:
+def strange_hosts(view: LeagueView) -> list[tuple[str, str]]:
     """Return the machines on which matches end differently than on all others, with the reason."""
     endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for stored in store.matches(done=True):
+    for stored in view.matches(done=True):
         record = stored.record
         assert record is not None
         kinds = sorted(set(record.fault_kinds.values()))
@@ -70,14 +70,16 @@ def _test(counts: Counter[str], others: Counter[str]) -> tuple[float, str]:
 
 def warnings_of_hosts(opened: OpenLeague) -> Iterator[str]:
     """Yield sentences on which machines gave other results than the others, and which matches were played twice with different results."""
-    for host, why in strange_hosts(opened.store):
+    for host, why in strange_hosts(opened.view):
         yield (f"warning: the results of the machine {host} differ from the others' ({why}).")
-    disagreements = opened.store.disagreements()
+    disagreements = opened.store.core.disagreements()
     if not disagreements:
         return
-    seats = {stored.task.key: stored.task.seats for stored in opened.store.matches(done=True)}
-    for key, record in disagreements:
-        teams = " and ".join(seats.get(key, {}).values())
+    seats = {stored.task.key: stored.task.seats for stored in opened.view.matches(done=True)}
+    for record in disagreements:
+        if record.key not in seats:
+            continue
+        teams = " and ".join(seats[record.key].values())
         replay = str(opened.folder / record.replay)
         yield (
             f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import UsageError
 from referee.league import config, schedule, standings
 from referee.league.database import FILE
-from referee.league.engine import LeagueState
 from referee.league.folder import LeagueRow, LeagueStore, LeagueView
 from referee.league.league_schedule import Schedule
 from referee.replay.paths import make_folder
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from referee.league.folder import LeagueState
     from referee.league.standings import StandingsRow
     from referee.tournament.ratings import Rating
-    from referee.tournament.values import DuelResult
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
@@ -54,9 +53,8 @@ class OpenLeague:
         #: The path of its file, or of its folder of teams; "" if it has none.
         self.file = row.file
         self.schedule = Schedule(self.league, self.league.teams)
-        #: The league's own rows, and what its reports read.
-        self.rows_store = store
-        self.store = LeagueView(store, self.schedule)
+        self.store = store
+        self.view = LeagueView(store.core, self.schedule)
 
     def close(self) -> None:
         """Close the store."""
@@ -67,37 +65,32 @@ class OpenLeague:
         """The folder of the replays."""
         return self.folder / REPLAYS
 
-    def state(self) -> LeagueState:
-        """The state of the league."""
-        return LeagueState(self.store.duels(), self.store.results())
-
-    def standings(self, results: Sequence[DuelResult], *, resamples: int = 1000) -> list[Standing]:
+    def standings(self, state: LeagueState, *, resamples: int = 1000) -> list[Standing]:
         """The standings with ratings."""
         from referee.tournament.ratings import decided_places, intervals
 
-        all_comparisons = [comparison for result in results for comparison in comparisons(result)]
+        all_comparisons = [comparison for result in state.results for comparison in comparisons(result)]
         rated = intervals(all_comparisons, self.schedule.plan.teams, seed=self.league.resampling_seed, resamples=resamples)
         ratings = {rating.team: rating for rating in rated}
         decided = set(decided_places(rated)) if all_comparisons else set()
-        forfeits = self.store.forfeits()
         return [
-            Standing(row, rating, rating.best_rank == rating.worst_rank in decided, forfeits.get(row.team))
-            for row in self.rows(results)
+            Standing(row, rating, rating.best_rank == rating.worst_rank in decided, state.forfeits.get(row.team))
+            for row in self.rows(state)
             for rating in [ratings[row.team]]
         ]
 
-    def notes(self, results: Sequence[DuelResult]) -> list[str]:
+    def notes(self, state: LeagueState) -> list[str]:
         """Return sentences about the whole league: how ties of an elimination were decided, why duels were not played.
 
         The reasons of teams that can't start are left out.
         """
-        forfeit_reasons = set(self.store.forfeits().values())
-        ties = [line.tie for line in self.bracket(results) if line.tie]
-        return [*dict.fromkeys([*ties, *sorted(note for note in self.store.duel_notes().values() if note not in forfeit_reasons)])]
+        forfeit_reasons = set(state.forfeits.values())
+        ties = [line.tie for line in self.bracket(state) if line.tie]
+        return [*dict.fromkeys([*ties, *sorted(note for note in state.notes.values() if note not in forfeit_reasons)])]
 
-    def rows(self, results: Sequence[DuelResult]) -> tuple[StandingsRow, ...]:
+    def rows(self, state: LeagueState) -> tuple[StandingsRow, ...]:
         """The standings without ratings."""
-        plan = self.schedule.plan
+        plan, results = self.schedule.plan, state.results
         fixtures = self.schedule.fixtures(results) if plan.format in schedule.ROUND_BY_ROUND else ()
         return standings.table(
             results,
@@ -107,7 +100,7 @@ class OpenLeague:
             stages=schedule.survived(plan, results) if plan.format == config.ELIMINATION else None,
             more_is_better=self.schedule.game.pairing is None,
             has_buchholz=plan.format == config.SWISS,
-            is_live=plan.format != config.ELIMINATION and self.is_live(),
+            is_live=plan.format != config.ELIMINATION and state.is_live,
         )
 
     def contradicted(self) -> list[str]:
@@ -118,13 +111,9 @@ class OpenLeague:
             return [str(error)]
         return []
 
-    def is_live(self) -> bool:
-        """True while matches are missing."""
-        return self.store.counts().planned > 0
-
-    def bracket(self, results: Sequence[DuelResult]) -> list[schedule.BracketLine]:
+    def bracket(self, state: LeagueState) -> list[schedule.BracketLine]:
         """The fixtures of an elimination so far; empty for another format."""
-        return schedule.bracket(self.schedule.plan, results) if self.schedule.plan.format == config.ELIMINATION else []
+        return schedule.bracket(self.schedule.plan, state.results) if self.schedule.plan.format == config.ELIMINATION else []
 
 
 def check_new(folder: Path, database: str | None = None) -> None:

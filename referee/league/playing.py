@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from referee.league.folder import state_of
 from referee.league.plan import LeaguePatience, LeaguePlan, has_result
-from referee.league.store import Counts
 from referee.tournament.plan import PlayStopped, play
 from referee.tournament.pool import MachineFailed, WorkerPool
 from referee.tournament.values import MatchTask
@@ -13,8 +13,9 @@ from referee.tournament.values import MatchTask
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from referee.league.folder import LeagueView
-    from referee.league.league_schedule import Schedule
+    from referee.league.folder import LeagueState
+    from referee.league.league import OpenLeague
+    from referee.league.store import Counts
     from referee.tournament import local
     from referee.tournament.plan import Ended
     from referee.tournament.progress import ProgressListener
@@ -24,26 +25,28 @@ if TYPE_CHECKING:
 class LeaguePlay:
     """A league that is played. After ``run``, ``plan.unplayed`` has the matches that were void because the machine failed."""
 
-    def __init__(self, store: LeagueView, schedule: Schedule, pool: local.Pool) -> None:
-        self._store = store
+    def __init__(self, opened: OpenLeague, pool: local.Pool) -> None:
+        self._core = opened.store.core
         self._pool = pool
-        self.plan = LeaguePlan(schedule)
-        self._patience = LeaguePatience(schedule)
-        self._voids = store.counts().voids
+        self.plan = LeaguePlan(opened.schedule)
+        self._patience = LeaguePatience(opened.schedule)
+        self._unplayed = opened.view.unplayed()
+        self._voids = self._core.counts().voids
         #: The matches that ended before their turn.
         self._early: set[str] = set()
 
+    def state(self) -> LeagueState:
+        """The state of the league."""
+        return state_of(self.plan, len(self._early), self._voids)
+
     def counts(self) -> Counts:
         """The number of matches by status."""
-        plan = self.plan
-        done = plan.done + len(self._early)
-        return Counts(plan.total - done - plan.skipped, done, plan.skipped, self._voids)
+        return self.state().counts
 
     def run(self, watch: ProgressListener) -> None:
         """Play all matches. PlayStopped if none can be played at present."""
-        core = self._store.rows.core
         # What the machine failed to play is played now.
-        core.forget(self._store.unplayed())
+        self._core.forget(self._unplayed)
         is_begun = False
 
         def listen(ended: Sequence[Ended], running: Collection[Task]) -> None:
@@ -62,7 +65,7 @@ class LeaguePlay:
             watch.tick([_match(task) for task in running] if self._pool.has_workers else None)
 
         try:
-            play(self.plan, core, WorkerPool(self._pool), listen, self._patience.gives_up)
+            play(self.plan, self._core, WorkerPool(self._pool), listen, self._patience.gives_up)
         except MachineFailed:
             raise
         except PlayStopped as error:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from referee.games.game import Json
+    from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague, Standing
     from referee.league.schedule import BracketLine
     from referee.tournament.values import MatchTask, Record
@@ -77,13 +78,11 @@ class ReportData(NamedTuple):
 
 def of_league(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
     """Return the content of the report of a league."""
-    league, store = opened.league, opened.store
-    state = opened.state()
-    counts = store.counts()
-    points = {result.duel.number: result.points for result in state.results}
-    is_over = counts.planned == 0
-    notes = [f"{team} can't start and forfeits: {why}" for team, why in store.forfeits().items()]
-    notes += opened.notes(state.results)
+    league, state = opened.league, opened.view.state()
+    counts = state.counts
+    is_over = not state.is_live
+    notes = [f"{team} can't start and forfeits: {why}" for team, why in state.forfeits.items()]
+    notes += opened.notes(state)
     base = league.variants[0].settings
     variants = [{key: value for key, value in each.settings.items() if base.get(key) != value} for each in league.variants]
     if len(variants) > 1:
@@ -99,10 +98,10 @@ def of_league(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
             FINISHED if is_over else RUNNING if is_running else STOPPED,
             counts.done,
             counts.done + counts.planned,
-            *_speed(opened, is_running=is_running and not is_over),
+            *_speed(opened, counts.planned if is_running else 0),
         ),
-        standings=opened.standings(state.results),
-        duels=list(_duels(opened, points)),
+        standings=opened.standings(state),
+        duels=list(_duels(opened, state)),
         seed=league.shown_seed,
         variants=variants if len(variants) > 1 else (),
         notes=tuple(notes),
@@ -111,7 +110,7 @@ def of_league(opened: OpenLeague, *, is_running: bool = False) -> ReportData:
         order=rule(league.format.kind, is_live=not is_over),
         is_live=not is_over,
         clock=league.options.time.kind,
-        bracket=opened.bracket(state.results),
+        bracket=opened.bracket(state),
     )
 
 
@@ -135,22 +134,22 @@ def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def _speed(opened: OpenLeague, *, is_running: bool) -> tuple[float | None, float | None]:
-    """Matches a minute, and the seconds that are left at that speed."""
-    times = opened.store.last_times(_TIMES)[::-1] if is_running else []
+def _speed(opened: OpenLeague, planned: int) -> tuple[float | None, float | None]:
+    """Matches a minute, and the seconds that so many planned ones take at that speed; None if none will be played."""
+    times = opened.store.core.last_times(_TIMES)[::-1] if planned else []
     if len(times) < 2:
         return None, None
     pace = Pace(times[0])
     for end in times[1:]:
         pace.note(end)
     rate = pace.rate(time.time())
-    return (None, None) if rate is None else (rate * 60, opened.store.counts().planned / rate)
+    return (None, None) if rate is None else (rate * 60, planned / rate)
 
 
-def _duels(opened: OpenLeague, points: Mapping[int, Mapping[str, float]]) -> Iterator[DuelLine]:
-    notes = opened.store.duel_notes()
-    duels = {duel.number: duel for duel in opened.store.duels()}
-    for number, group in itertools.groupby(opened.store.matches(), key=lambda stored: stored.task.duel):
+def _duels(opened: OpenLeague, state: LeagueState) -> Iterator[DuelLine]:
+    points = {result.duel.number: result.points for result in state.results}
+    duels = {duel.number: duel for duel in opened.view.duels()}
+    for number, group in itertools.groupby(opened.view.matches(), key=lambda stored: stored.task.duel):
         duel = duels.get(number)
         if duel is None:
             # Its round was planned after the duels were read.
@@ -158,4 +157,5 @@ def _duels(opened: OpenLeague, points: Mapping[int, Mapping[str, float]]) -> Ite
         matches = tuple((stored.task, stored.record) for stored in group if stored.record is not None)
         duel_points = points.get(number)
         if matches or duel_points:
-            yield DuelLine(number, duel.round, duel.teams, duel_points or {}, matches, duel.start, duel.variant, notes.get(number, ""))
+            note = state.notes.get(number, "")
+            yield DuelLine(number, duel.round, duel.teams, duel_points or {}, matches, duel.start, duel.variant, note)

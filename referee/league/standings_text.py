@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import Json
-    from referee.league.engine import LeagueState
+    from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague, Standing
 
 
@@ -25,17 +25,11 @@ def report(opened: OpenLeague, state: LeagueState, places: Sequence[Standing]) -
         "rules": opened.league.rules,
         "format": opened.league.format.kind,
         "seed": opened.league.shown_seed,
-        "complete": opened.store.counts().planned == 0,
+        "complete": not state.is_live,
         "duels": len(state.results),
-        **counts(opened),
+        "matches": {**state.counts._asdict(), "total": state.counts.total},
         "standings": [place_json(place) for place in places],
     }
-
-
-def counts(opened: OpenLeague) -> dict[str, Json]:
-    """How many matches there are, as ``--json`` prints it."""
-    match_counts = opened.store.counts()
-    return {"matches": {**match_counts._asdict(), "total": match_counts.total}}
 
 
 def place_json(place: Standing) -> dict[str, Json]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.league.folder import Settled
-from referee.league.plan import LeaguePlan
+from referee.league.folder import state_of
+from referee.league.plan import LeaguePlan, has_result
 from referee.support.words import counted
 from referee.tournament.plan import settle
 from referee.tournament.replays import Check, ReplayStore
@@ -23,9 +23,10 @@ def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Check
     If no replay differs from its record, the standings are those of the store: they follow from the records. The league may be running:
     matches that end meanwhile are no problem.
     """
-    replays = ReplayStore(opened.rows_store.core, opened.folder, opened.replays, opened.schedule.game, progress)
+    replays = ReplayStore(opened.store.core, opened.folder, opened.replays, opened.schedule.game, progress)
     plan = LeaguePlan(opened.schedule)
-    counts = Settled(plan, settle(plan, replays)).counts(0)
+    turns = settle(plan, replays)
+    counts = state_of(plan, sum(map(has_result, turns.records.values())), 0).counts
     notes = [*_forfeits(plan, replays)]
     problems = replays.problems or opened.contradicted()
     total = counted(counts.total, "match")

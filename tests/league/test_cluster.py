@@ -65,7 +65,7 @@ def play(opened: OpenLeague, pool: Pool, notes: Notes | None = None) -> Notes:
     """Play a league to its end."""
     notes = notes or Notes()
     try:
-        LeaguePlay(opened.store, opened.schedule, pool).run(notes)
+        LeaguePlay(opened, pool).run(notes)
     finally:
         pool.close()
     return notes
@@ -73,8 +73,8 @@ def play(opened: OpenLeague, pool: Pool, notes: Notes | None = None) -> Notes:
 
 def standings(opened: OpenLeague) -> object:
     """The standings, and what each match came to."""
-    steps = {stored.task.key: stored.record and (stored.record.steps, stored.record.position) for stored in opened.store.matches()}
-    return opened.standings(opened.state().results, resamples=50), steps
+    steps = {stored.task.key: stored.record and (stored.record.steps, stored.record.position) for stored in opened.view.matches()}
+    return opened.standings(opened.view.state(), resamples=50), steps
 
 
 @pytest.fixture
@@ -99,10 +99,10 @@ def test_a_killed_and_a_frozen_worker_change_nothing(league: OpenLeague, tmp_pat
         assert pool.slots == 3
         notes = play(league, pool, Actor(6, harm))
     assert (len(notes.finished_keys), len(set(notes.finished_keys)), notes.sentences) == (30, 30, [])
-    assert league.store.counts()._asdict() == {"planned": 0, "done": 30, "stopped": 0, "voids": 0}
-    assert league.store.disagreements() == []
+    assert league.view.state().counts._asdict() == {"planned": 0, "done": 30, "stopped": 0, "voids": 0}
+    assert league.store.core.disagreements() == []
     assert standings(league) == standings(local)
-    for stored in league.store.matches(done=True):
+    for stored in league.view.matches(done=True):
         assert stored.record is not None
         assert (league.folder / stored.record.replay).is_file()
     assert [(host.name, host.level) for host in hosts] == [(os.uname().nodename, "none")]
@@ -146,7 +146,7 @@ class Watched(ProgressPrinter):
 def test_without_workers_no_time_is_told_and_a_new_one_plays_on(league: OpenLeague, tmp_path: Path) -> None:
     with cluster(tmp_path / "cluster", 1) as nodes:
         pool = connect(league, nodes.address, batch_seconds=0.1)
-        played = LeaguePlay(league.store, league.schedule, pool)
+        played = LeaguePlay(league, pool)
         watched = Watched(played, nodes)
         try:
             played.run(watched)
@@ -212,7 +212,7 @@ def test_a_scheduler_that_ends_stops_the_league_which_resumes_elsewhere(league: 
     told = r"can be resumed: The connection to the Dask scheduler at .* is lost"
     with cluster(tmp_path / "cluster", 1) as nodes, pytest.raises(PlayStopped, match=told):
         play(league, connect(league, nodes.address, batch_seconds=0.1), Actor(3, nodes.scheduler.kill))
-    done = league.store.counts().done
+    done = league.view.state().counts.done
     assert 3 <= done < 30
     notes = play(league, LocalPool(league.schedule.terms, league.schedule.teams, league.replays, 2))
     assert len(notes.finished_keys) == 30 - done
@@ -325,7 +325,7 @@ def test_teams_of_all_kinds_play_as_on_this_machine(tmp_path: Path, referee: Ref
     from referee.league.league import open_league
 
     opened = open_league(tmp_path / "out")
-    assert opened.store.forfeits() == {}
+    assert opened.view.state().forfeits == {}
     assert standings(opened) == standings(local)
     assert referee("league", "verify", tmp_path / "out").stdout == "30 replays checked, 0 problems.\n"
     for one in (local, opened):

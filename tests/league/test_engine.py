@@ -45,7 +45,7 @@ def test_a_second_run_plays_nothing(tmp_path: Path) -> None:
 def test_a_league_that_is_interrupted_anywhere_ends_as_one_that_is_not(tmp_path: Path, extra: str) -> None:
     whole = open_engine(tmp_path / "whole", teams=8, extra=extra)
     expected, _ = run(whole)
-    table = whole.standings(whole.state().results, resamples=50)
+    table = whole.standings(whole.state(), resamples=50)
 
     class Killed(BaseException):
         """The process is gone."""
@@ -71,7 +71,7 @@ def test_a_league_that_is_interrupted_anywhere_ends_as_one_that_is_not(tmp_path:
         total += len(pool.played)
         break
     assert total == len(expected.played)
-    assert broken.standings(broken.state().results, resamples=50) == table
+    assert broken.standings(broken.state(), resamples=50) == table
 
 
 def test_void_matches_are_played_again_and_three_voids_stop_the_pair(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_void_matches_are_played_again_and_three_voids_stop_the_pair(tmp_path: P
     assert len(notes.sentences) == 1
     assert "The sandbox failed." in notes.sentences[0]
     # Nobody loses by it.
-    row = {place.row.team: place.row for place in opened.standings(opened.state().results, resamples=50)}
+    row = {place.row.team: place.row for place in opened.standings(opened.state(), resamples=50)}
     assert row["T0"].played == 2
     assert row["T2"].played == 3
 
@@ -124,7 +124,7 @@ def test_matches_in_which_the_machine_failed_wait_for_another_run(tmp_path: Path
     again, _ = run(opened)
     assert {task.key for task in again.played} >= set(tried)
     assert opened.store.fact(UNPLAYED) == {}
-    tables = [one.standings(one.state().results, resamples=50) for one in (whole, opened)]
+    tables = [one.standings(one.state(), resamples=50) for one in (whole, opened)]
     assert tables[0] == tables[1]
 
 
@@ -152,7 +152,7 @@ def test_a_program_that_cannot_start_forfeits_and_stops_nobody(tmp_path: Path) -
     _, notes = run(opened, refused)
     assert any("T3 can't start and forfeits" in text for text in notes.sentences)
     assert opened.store.forfeits() == {"T3": "The file does not exist."}
-    places = {place.row.team: place for place in opened.standings(opened.state().results, resamples=50)}
+    places = {place.row.team: place for place in opened.standings(opened.state(), resamples=50)}
     assert places["T3"].row.points == 0
     assert places["T3"].row.forfeits == 3
     assert places["T3"].forfeit == "The file does not exist."
@@ -187,7 +187,7 @@ def test_one_bad_start_of_a_team_that_can_start_loses_that_duel_alone(tmp_path: 
 
     run(opened, crashes_once)
     assert opened.store.forfeits() == {}
-    row = next(place.row for place in opened.standings(opened.state().results, resamples=50) if place.row.team == "T2")
+    row = next(place.row for place in opened.standings(opened.state(), resamples=50) if place.row.team == "T2")
     assert (row.played, row.forfeits) == (3, 1)
 
 
@@ -219,7 +219,7 @@ def test_repetitions_of_deterministic_pairs_are_refused(tmp_path: Path) -> None:
     assert played.count(frozenset({"T0", "T1"})) == 4
     assert played.count(frozenset({"T0", "T2"})) == 8
     assert [text for text in notes.sentences if text.startswith("T0 and T1 play the same game again")]
-    rows = {place.row.team: place.row for place in opened.standings(opened.state().results, resamples=50)}
+    rows = {place.row.team: place.row for place in opened.standings(opened.state(), resamples=50)}
     assert (rows["T0"].played, rows["T2"].played) == (5, 8)
 
 

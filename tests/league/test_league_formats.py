@@ -43,7 +43,7 @@ def begun(folder: Path, kind: str, done: int = 1000, extra: str = "") -> OpenLea
         return play(task)
 
     try:
-        LeaguePlay(opened.store, opened.schedule, PretendPool(play_some)).run(Notes())
+        LeaguePlay(opened, PretendPool(play_some)).run(Notes())
     except KeyboardInterrupt:
         assert done < 1000
     return opened
@@ -94,7 +94,7 @@ def test_tables_pages_and_sentences_say_the_same_rule(kind: str, done: int, tmp_
     opened = begun(tmp_path, kind, done)
     data = of_league(opened)
     is_live = done < 1000
-    assert (data.order, data.is_live, opened.is_live()) == (rule(kind, is_live=is_live), is_live, is_live)
+    assert (data.order, data.is_live, opened.view.state().is_live) == (rule(kind, is_live=is_live), is_live, is_live)
     text = (DOCS / "leagues.md").read_text(encoding="utf-8")
     assert any(f"`{kind}`" in line and line.endswith(f"| {rule(kind, is_live=False)} |") for line in text.splitlines())
     assert FIXTURE_RULE in " ".join(text.split())
@@ -108,7 +108,7 @@ def test_tables_pages_and_sentences_say_the_same_rule(kind: str, done: int, tmp_
     assert (len(data.bracket) > 0) == (kind == "elimination")
     assert ("rounds survived" in report_page.html(data)) == (kind == "elimination")
     assert (rows[0].buchholz is not None) == (kind == "swiss")
-    heading = text_table(opened.standings(opened.state().results, resamples=50), 120, is_live=is_live, kind=kind)[0]
+    heading = text_table(opened.standings(opened.view.state(), resamples=50), 120, is_live=is_live, kind=kind)[0]
     assert ("rounds" in heading, "Buchholz" in heading) == (kind == "elimination", kind == "swiss")
     assert ("a duel" in heading) == (is_live and kind != "elimination")
     assert heading.split()[:2] == ["place", "team"]

@@ -146,12 +146,12 @@ def test_a_signal_ends_a_league_that_can_go_on(commands: Commands, tmp_path: Pat
     running = commands.start("league", "run", file, "--out", out, "--slots", "2", cwd=tmp_path, env={MARK: mark})
     # A note about the seed comes first.
     assert "test: 4 teams" in running.stderr.readline() + running.stderr.readline()
-    store = open_league(out).store
-    running.until(lambda: store.counts().done >= 3)
+    view = open_league(out).view
+    running.until(lambda: view.state().counts.done >= 3)
     running.send_signal(number)
     _, told = running.communicate(60)
     assert running.wait(60) == status
-    found = store.counts()
+    found = view.state().counts
     assert found.planned > 100
     assert f"{found.done:,} of 240 matches are done and stored. Go on:  " in told
     assert f"league resume {out}" in told

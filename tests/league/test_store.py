@@ -327,12 +327,12 @@ def test_a_server_that_goes_away_stops_the_league_and_it_resumes(tmp_path: Path,
         return play(task)
 
     with pytest.raises(StoreError, match=r"The store .*\*\*\*.* can't be written") as caught:
-        LeaguePlay(opened.store, opened.schedule, PretendPool(stops)).run(Notes())
+        LeaguePlay(opened, PretendPool(stops)).run(Notes())
     assert "\n" not in str(caught.value)
     opened.close()
     server.start()
     opened = open_league(tmp_path / "out")
     pool = PretendPool(play)
-    LeaguePlay(opened.store, opened.schedule, pool).run(Notes())
+    LeaguePlay(opened, pool).run(Notes())
     assert len(pool.played) == 12 - 4
     opened.close()

@@ -143,7 +143,10 @@ def test_what_only_the_store_says_is_noted(referee: Referee, played: Callable[[i
     out = played(4)
     for replay in statements(out, f"select replay from records where {OF_T3}"):
         (out / replay).unlink()
-    change(out, f"{UNSTARTABLE % 'No such file.'} where key = (select key from tasks where seats ->> '$.hunter[0]' = 'T3')")
+    first = statements(out, f"select min(number) from records where {OF_T3}")[0]
+    (seats,) = statements(out, f"select seats from tasks join records using (key) where number = {first}")
+    seat = next(seat for seat, (team, _) in json.loads(seats).items() if team == "T3")
+    change(out, f"{UNSTARTABLE % 'No such file.'} where number = {first}".replace("hunter", seat))
     change(out, f"update records set counts = 0, void = 'The disk is full.' where {OF_T3} and replay <> ''")
     found = check(out)
     assert found.problems == []
@@ -220,7 +223,7 @@ def test_a_result_that_cannot_be_read_is_a_sentence(result: str, referee: Refere
     change(out, "update records set result = ? where number = 1", result)
     opened = open_league(out)
     with pytest.raises(StoreError, match=r"can.t be read .*Restore the file from a copy"):
-        opened.state()
+        opened.view.state()
     opened.close()
     if result != WRONG[0]:
         return

@@ -180,7 +180,7 @@ def test_a_league_stops_when_a_teams_files_change(tmp_path: Path) -> None:
     pool = LocalPool(opened.schedule.terms, opened.schedule.teams, opened.replays, 1)
     try:
         with pytest.raises(PlayStopped, match=r"'T2' have changed since .* 'bot2.py' has changed\); restore them"):
-            LeaguePlay(opened.store, opened.schedule, pool).run(Notes())
+            LeaguePlay(opened, pool).run(Notes())
     finally:
         pool.close()
         opened.close()
