@@ -6,7 +6,7 @@ import contextlib
 import json
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -55,13 +55,6 @@ def top(opened: OpenLeague, state: LeagueState, wide: int, high: int) -> list[st
     """The first lines of the standings while the league runs."""
     places = opened.standings(state, resamples=100)[:high]
     return table(places, wide, is_live=state.is_live, kind=opened.league.format.kind) if state.results else []
-
-
-class Counted(Protocol):
-    """Something that counts matches: a store, or a league that is played."""
-
-    def counts(self) -> Counts:
-        """Return the number of matches by status."""
 
 
 _LINE_SECONDS = 10.0
