@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import SUPERVISOR
 from referee.games.dialect import DialectError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.match.options import CPU
 from referee.players.crash_report import last_words
 from referee.replay.answers import AnswerWarning, JudgedAnswer, Remark
 from referee.replay.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, NO_ANSWER, Failure, Fault
 from referee.support.escape import quoted
 from referee.wire import decode
-from referee.wire.constants import DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
+from referee.wire.constants import CPU, DRAW_BYTES, MOST_SHAPES, SAY_LENGTH
 from referee.wire.decode import answer_key
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from referee.isolation.limits import most_cpu_seconds
 from referee.replay.events import TimeUsed
 from referee.support import delays
 from referee.support.sections import Section, option
+from referee.wire.constants import CPU as CPU  # noqa: PLC0414 - one of the kinds
 
 if TYPE_CHECKING:
     from referee.games.game import Json
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 Kind = Literal["wall", "cpu", "fair"]
 BilledTime = Literal["auto", "fair", "cpu", "wall"]
 WALL: Final = "wall"
-CPU: Final = "cpu"
 FAIR: Final = "fair"
 #: The best clock of this machine, which ``TimeControl.settled`` chooses.
 AUTO: Final = "auto"

@@ -1,6 +1,10 @@
 """Numbers of protocol 1. They are not in the module of the message models, which takes long to import."""
 
+from typing import Final
+
 PROTOCOL = 1
+#: The kind of clock that bills processor time.
+CPU: Final = "cpu"
 #: The longest name of a player, in characters; a longer one is cut.
 NAME_LENGTH = 40
 #: The longest ``say``, in characters; a longer one is cut.

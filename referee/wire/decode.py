@@ -11,6 +11,8 @@ from referee.wire.constants import PROTOCOL
 from referee.wire.strict_json import NotJson
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from referee.games.game import Json
 
 LineReason = strict_json.NotJsonReason | Literal["not-an-object", "other-type", "no-key", "wrong-value", "other-turn"]
@@ -49,10 +51,12 @@ def move(line: bytes, turn: int) -> Answer | Problem:
     if isinstance(message, Problem):
         return message
     answered, say, draw = message.get("turn"), message.get("say"), message.get("draw")
-    # The models judge drawings and everything that is wrong. They take longer to import than a match takes to start, and an ordinary
-    # answer doesn't need them.
-    if type(answered) is int and answered >= 0 and type(message.get("move")) is dict and draw is None and (say is None or type(say) is str):
-        return Answer(message["move"], say, None) if answered == turn else Problem("other-turn", (answered, turn))
+    # The models judge everything that is wrong. They take longer to import than a match takes to start, and a browser doesn't have them; an
+    # ordinary answer doesn't need them.
+    shapes = None if draw is None else _plain_shapes(draw)
+    is_plain = type(answered) is int and answered >= 0 and type(message.get("move")) is dict and (say is None or type(say) is str)
+    if is_plain and (draw is None or shapes is not None):
+        return Answer(message["move"], say, shapes) if answered == turn else Problem("other-turn", (answered, turn))
     model = _model(message)
     if isinstance(model, Problem):
         return model
@@ -60,6 +64,43 @@ def move(line: bytes, turn: int) -> Answer | Problem:
         return Problem("other-turn", (model.turn, turn))
     draw = None if model.draw is None else [shape.model_dump(exclude_none=True) for shape in model.draw]
     return Answer(model.move, model.say, draw)
+
+
+def _is_point(value: Json) -> bool:
+    return type(value) is list and len(value) == 2 and all(type(part) is float for part in value)
+
+
+def _is_text(value: Json) -> bool:
+    return type(value) is str
+
+
+def _are_cells(value: Json) -> bool:
+    return type(value) is list and all(type(cell) is list and len(cell) == 2 and all(type(part) is int for part in cell) for cell in value)
+
+
+#: The parts of each kind of shape, with the test of an ordinary value, in the order of the models.
+_PARTS: dict[str, dict[str, Callable[[Json], bool]]] = {
+    "line": {"start": _is_point, "end": _is_point},
+    "rect": {"start": _is_point, "end": _is_point},
+    "text": {"at": _is_point, "text": _is_text},
+    "cells": {"cells": _are_cells},
+}
+
+
+def _plain_shapes(draw: Json) -> list[Json] | None:
+    """Return the shapes of a drawing as the models do, if all are as the SDK makes them; None if the models must judge it."""
+    if type(draw) is not list:
+        return None
+    shapes: list[Json] = []
+    for shape in draw:
+        parts = _PARTS.get(shape["shape"]) if type(shape) is dict and type(shape.get("shape")) is str else None
+        if parts is None or not all(name in shape and is_ordinary(shape[name]) for name, is_ordinary in parts.items()):
+            return None
+        color = shape.get("color")
+        if color is not None and type(color) is not str:
+            return None
+        shapes.append({"shape": shape["shape"], **{name: shape[name] for name in parts}, **({} if color is None else {"color": color})})
+    return shapes
 
 
 #: Phrases of the model library's messages, and plain ones in their place.

@@ -31,6 +31,28 @@ def test_drawings_are_read_as_they_are_sent() -> None:
     assert decode.move(line, 0) == Answer({}, None, shapes)
 
 
+def test_ordinary_drawings_are_read_without_the_models_as_they_would_read_them() -> None:
+    points: list[Any] = [[0.5, 1.0], [1, 2], [1.0], ["a", 1.0], None, 1.0, [[1, 2]], [[1, 2], [3.0, 4]], "text", {}]
+    shapes: list[Any] = [None, 1, [], {}, {"shape": ["line"]}, {"shape": "circle", "start": [1.0, 2.0]}]
+    for first, second, color in itertools.product(points, points, [None, "red", 1]):
+        more = {"color": color, "width": 3}
+        shapes += [{"shape": kind, "end": second, "start": first, **more} for kind in ("line", "rect")]
+        shapes += [{"shape": "text", "text": first, "at": second, **more}, {"shape": "cells", "cells": first, "at": second, **more}]
+    quick = 0
+    for shape in shapes:
+        draw = [{"shape": "text", "at": [1.0, 2.0], "text": "ok"}, shape]
+        try:
+            drawn = messages.Move.model_validate({"type": "move", "turn": 1, "move": {}, "draw": draw}).draw
+        except messages.ValidationError:
+            drawn = None
+        plain = decode._plain_shapes(draw)
+        quick += plain is not None
+        if plain is not None:
+            assert drawn is not None, shape
+            assert json.dumps(plain) == json.dumps([each.model_dump(exclude_none=True) for each in drawn])
+    assert quick > 10
+
+
 _VALUES: list[Any] = [None, True, False, 0, 1, 2, -1, 1.0, 10**30, "", "a", "\u00e9" * 99, [], [0], {}, {"go": [0, 1]}]
 
 
