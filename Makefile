@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 VIEWER := .venv/lib/viewer
+PYODIDE := .venv/lib/pyodide
 # What tests need beside Python: the sandbox, its system call filter, the browser, languages to write bots in (as command=package), and a database.
 SYSTEM_PACKAGES := bubblewrap libseccomp2 ssh-keygen=openssh-client chromium node=nodejs javac=default-jdk-headless gcc=gcc g++=g++ libc6-dev postgres=postgresql \
 	rustc=rustc go=golang-go
@@ -11,10 +12,10 @@ SYSTEM_PACKAGES := bubblewrap libseccomp2 ssh-keygen=openssh-client chromium nod
 play: .venv/installed
 	$(BIN)/referee play searcher evader
 
-test: .venv/installed-dev $(VIEWER)/installed system
+test: .venv/installed-dev $(VIEWER)/installed $(PYODIDE)/installed system
 	@scripts/run-tests $(BIN)/python $(PYTEST_OPTIONS)
 
-setup: .venv/installed-dev $(VIEWER)/installed
+setup: .venv/installed-dev $(VIEWER)/installed $(PYODIDE)/installed
 
 lint: .venv/installed-dev $(VIEWER)/installed
 	$(BIN)/ruff check .
@@ -50,6 +51,11 @@ docs: .venv/installed-dev
 $(VIEWER)/installed: scripts/viewer-packages | .venv/installed-dev
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/npm install --silent --no-audit --no-fund --prefix $(VIEWER) $$(cat scripts/viewer-packages)
 	touch $@
+
+# The Python of the workshop, from npm; without a network the tests that need it are skipped with its name, and the next call tries again.
+$(PYODIDE)/installed: referee/workshop/pyodide.py | .venv/installed-dev
+	@mkdir -p $(PYODIDE)
+	$(BIN)/python -m referee.workshop.pyodide $(PYODIDE) && touch $@ || true
 
 # Installs what is missing where it may (root on Debian or Ubuntu); elsewhere tests that need a missing part are skipped with its name.
 system:

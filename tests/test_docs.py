@@ -219,6 +219,7 @@ RUN_ELSEWHERE = {
     ("docs/trust.md", "console"): "tests/grading/test_trust_page.py",
     ("docs/trust.md", "sh"): "tests/grading/test_trust_page.py",
     ("docs/trust.md", "text"): "tests/grading/test_trust_page.py",
+    ("docs/workshop.md", "console"): "tests/workshop/test_run.py",
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -14,11 +13,10 @@ from referee.cli.app import PLAYERS, SERVERS, JsonFlag, app, command, group, put
 from referee.cli.models import CommandModel
 from referee.cli.options import Browser, page_option
 from referee.cli.run import run_match
-from referee.errors import PlayerError, UsageError
+from referee.errors import UsageError
 from referee.match.request import MatchRequest
 from referee.pages.show import Show
 from referee.support.packages import to_watch
-from referee.support.words import of_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,10 +55,12 @@ class GameserverGame(ServedGame):
 
     def flags(self) -> dict[str, object]:
         """Return the flags of ``referee play`` for this game."""
+        from referee.servers.gameserver import heading
+
         return {
             "rules": "gameserver",
             "size": self.size,
-            "hunter": None if self.hunter is None else _heading(self.hunter),
+            "hunter": None if self.hunter is None else heading(self.hunter),
             "prey": self.prey,
             "max_walls": self.max_walls,
             "cooldown": self.wall_cooldown,
@@ -127,12 +127,12 @@ def gameserver(
     Several games run at the same time, and each writes a replay. A client that sends SPECTATE receives every state.
     """
     from referee.games.evasion.state import SEATS
-    from referee.servers.gameserver import Gameserver, ServerOptions
+    from referee.servers.gameserver import Gameserver, ServerOptions, opponents
     from referee.servers.listener import listen, shown_address
 
     # Without a bot of ours all players are remote, so there is no process to isolate.
     match = _match({**game.flags(), "isolation": "none" if opponent is None else None}, out)
-    bots = _opponent(opponent, match.checked_settings)
+    bots = opponents(opponent, match.checked_settings)
 
     def play(visitors: Mapping[str, Connection], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].label if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
@@ -188,37 +188,6 @@ def _folder(out: str | None) -> str | None:
     return out.rstrip("/") + "/"
 
 
-def _heading(text: str) -> str:
-    """Return "x,y,dx,dy" from "x,y,HEADING", the notation of the course. Raises UsageError for any other text."""
-    from referee.games.evasion.state import COMPASS
-
-    match = re.fullmatch(r"\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(NE|NW|SE|SW)\s*", text, re.IGNORECASE)
-    if not match:
-        raise UsageError(f"--hunter is {text!r:.80}, but must be x,y,HEADING with NE, NW, SE or SW, as in 0,0,SE.")
-    dx, dy = COMPASS[match[3].upper()]
-    return f"{match[1]},{match[2]},{dx},{dy}"
-
-
-def _opponent(bot: str | None, settings: Any) -> dict[str, str]:
-    """Return the local bot by its seat: the prey, or the hunter if the bot can't play the prey. Empty without --opponent."""
-    if bot is None:
-        return {}
-    from referee.players.names import resolve
-    from referee.players.player import is_human
-
-    if is_human(bot):
-        raise UsageError("--opponent is a person; name a bot.")
-    refusals = []
-    for seat in ("prey", "hunter"):
-        try:
-            resolve(bot, seat, "evasion", settings)
-        except PlayerError as error:
-            refusals.append(error)
-            continue
-        return {seat: bot}
-    raise refusals[-1]
-
-
 @serve.command()
 @command
 def architect(
@@ -238,7 +207,7 @@ def architect(
     as_json: JsonFlag = False,
 ) -> None:
     """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
-    from referee.servers.architect import TEAMS, TeamPorts, finish, winners
+    from referee.servers.architect import TEAMS, TeamPorts, finish, session_lines, winners
     from referee.servers.listener import listen, shown_address
 
     match = _match({**game.flags(), "max_walls": max_walls, "cooldown": delay, "isolation": "none"}, out)
@@ -264,7 +233,7 @@ def architect(
         matches = [{"hunting": hunting, **result.to_json()} for hunting, result in played]
         put_json({"teams": names, "winners": winners(played), "games": matches})
     else:
-        put(*_session_lines(names, played))
+        put(*session_lines(names, played))
         _hint(played[0][1].replay if played else None)
     raise typer.Exit(status)
 
@@ -286,20 +255,6 @@ def _play_session(
         say(f"game {number}: {result.text}  {result.replay}")
         played.append((hunting, result))
         owing = late_answers(number, result)
-
-
-def _session_lines(names: Mapping[str, str], played: Sequence[tuple[str, MatchResult]]) -> list[str]:
-    """Return the results of a session for people. ``names`` are those of the teams."""
-    from referee.servers.architect import TEAMS, winners
-
-    lines = []
-    for number, (hunting, result) in enumerate(played):
-        score = result.outcome.scores["hunter"]
-        lines.append(f"game {number}  {names[hunting]} hunts: {'no score' if score is None else of_unit(score, 'steps')}")
-    for winner in winners(played):
-        loser = TEAMS[1] if winner == TEAMS[0] else TEAMS[0]
-        lines.append(f"{names[winner]} beats {names[loser]}." if winner else f"{names[TEAMS[0]]} and {names[TEAMS[1]]} tie.")
-    return lines
 
 
 @app.command(rich_help_panel=PLAYERS)

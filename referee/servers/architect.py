@@ -11,6 +11,7 @@ from referee.games.evasion.state import HUNTER, PREY
 from referee.replay.faults import LATE
 from referee.servers.listener import Reception, close_gracefully, wait_for
 from referee.support.escape import escape, is_blank
+from referee.support.words import of_unit
 
 if TYPE_CHECKING:
     import socket
@@ -99,3 +100,15 @@ def winners(played: Sequence[tuple[str, MatchResult]]) -> list[str | None]:
     pairs = zip(played[::2], played[1::2], strict=False)
     judged = [GAME.pairing.winner((result.outcome, result.steps), (other.outcome, other.steps)) for (_, result), (_, other) in pairs]
     return [None if winner is None else TEAMS["ab".index(winner)] for winner in judged]
+
+
+def session_lines(names: Mapping[str, str], played: Sequence[tuple[str, MatchResult]]) -> list[str]:
+    """Return the results of a session for people. ``names`` are those of the teams."""
+    lines = []
+    for number, (hunting, result) in enumerate(played):
+        score = result.outcome.scores["hunter"]
+        lines.append(f"game {number}  {names[hunting]} hunts: {'no score' if score is None else of_unit(score, 'steps')}")
+    for winner in winners(played):
+        loser = TEAMS[1] if winner == TEAMS[0] else TEAMS[0]
+        lines.append(f"{names[winner]} beats {names[loser]}." if winner else f"{names[TEAMS[0]]} and {names[TEAMS[1]]} tie.")
+    return lines

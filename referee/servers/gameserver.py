@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import re
 import signal
 import socket
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from referee.errors import RefereeError
+from referee.errors import PlayerError, RefereeError, UsageError
 from referee.games.dialect import DialectError
 from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, end_line, read_join, settings_line, state_line
 from referee.games.evasion.game import GAME
-from referee.games.evasion.state import SEATS
+from referee.games.evasion.state import COMPASS, SEATS
+from referee.players.names import resolve
+from referee.players.player import is_human
 from referee.replay.events import Listener
 from referee.servers.listener import Reception, Remarks, close_gracefully, wait_for
 from referee.support.escape import is_blank
@@ -282,3 +285,29 @@ def _first_line(line: bytes) -> tuple[str, str]:
 def _line(state: State) -> bytes:
     """Return the line of the question about a position; empty if nobody is asked."""
     return state_line(state) if GAME.movers(state) else b""
+
+
+def heading(text: str) -> str:
+    """Return "x,y,dx,dy" from "x,y,HEADING", the notation of the course. Raises UsageError for any other text."""
+    match = re.fullmatch(r"\s*(\d{1,9})\s*,\s*(\d{1,9})\s*,\s*(NE|NW|SE|SW)\s*", text, re.IGNORECASE)
+    if not match:
+        raise UsageError(f"--hunter is {text!r:.80}, but must be x,y,HEADING with NE, NW, SE or SW, as in 0,0,SE.")
+    dx, dy = COMPASS[match[3].upper()]
+    return f"{match[1]},{match[2]},{dx},{dy}"
+
+
+def opponents(bot: str | None, settings: Any) -> dict[str, str]:
+    """Return the local bot by its seat: the prey, or the hunter if the bot can't play the prey. Empty without --opponent."""
+    if bot is None:
+        return {}
+    if is_human(bot):
+        raise UsageError("--opponent is a person; name a bot.")
+    refusals = []
+    for seat in ("prey", "hunter"):
+        try:
+            resolve(bot, seat, "evasion", settings)
+        except PlayerError as error:
+            refusals.append(error)
+            continue
+        return {seat: bot}
+    raise refusals[-1]

@@ -1,0 +1,38 @@
+"""workshop: build the page on which bots are written and played in the browser, and serve it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.app import INSTRUCTORS, app, command, group, put
+
+workshop = group("workshop", "A page on which bots are written and played in the browser, with nothing to install.")
+app.add_typer(workshop, rich_help_panel=INSTRUCTORS)
+
+
+@workshop.command()
+@command
+def build(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to write.")],
+    pyodide: Annotated[Path | None, typer.Option("--pyodide", metavar="FILE", help="Pyodide's package.  (default: npm fetches it)")] = None,
+) -> None:
+    """Write the workshop into a folder that any web server can serve."""
+    from referee.workshop import build as site
+
+    site.build(folder, pyodide)
+    put(str(folder))
+
+
+@workshop.command()
+@command
+def serve(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A built workshop; it is built if there is none.")] = Path("workshop"),
+    port: Annotated[int | None, typer.Option("--port", metavar="PORT", min=0, max=65_535, help="The port.  (default: a free one)")] = None,
+) -> None:
+    """Serve the workshop to the browsers of this machine until Ctrl-C."""
+    from referee.workshop import serve as server
+
+    server.serve(folder, port, put)

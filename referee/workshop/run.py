@@ -1,0 +1,221 @@
+"""What the worker of the page runs: one match of bots that are texts, and what the page shows of it.
+
+Nothing here is trusted by the page: a bot shares this process with the rules.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+import time
+import traceback
+from contextlib import redirect_stderr, redirect_stdout
+from io import TextIOBase
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from example_bots import BOTS
+from referee import games
+from referee.errors import RefereeError
+from referee.games.outcome import SettingsError
+from referee.players.player import Function
+from referee.replay.reader import read_lines
+from referee.replay.replay_index import ReplayIndex
+from referee.workshop.loop import LocalMatch
+from sdk.bot import Bot, Conversation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.games.game import Json
+
+    #: Takes a message for the page.
+    Post = Callable[[str], None]
+
+if not hasattr(time, "thread_time"):
+    # The Python of the browser has one thread, and no clock of its processor time. The time for verdicts is measured with it.
+    time.thread_time = time.monotonic
+
+#: How often the page hears of a match, in seconds.
+_BEAT = 0.2
+#: The most characters that all bots of a match may print.
+MOST_PRINTED = 1 << 16
+#: The most time for the verdicts of a replay, in seconds.
+_JUDGING = 2.0
+_UNCALLED = "{} ends without a call of main(). The workshop runs bots of the SDK, which end with a line such as MyHunter.main()."
+
+
+class Program(NamedTuple):
+    """A bot: its file name, and its text; without one it is an example bot."""
+
+    name: str
+    text: str | None
+
+
+class _Ready(BaseException):
+    """A program has called ``main``: it would play from here on."""
+
+
+class _Prints(TextIOBase):
+    """Sends what bots print to the page, up to a cap."""
+
+    def __init__(self, post: Post) -> None:
+        self._post, self._parts, self._left, self._sent = post, list[str](), MOST_PRINTED, -_BEAT
+
+    def write(self, text: str) -> int:
+        """Take a text. It is sent soon."""
+        if self._left > 0:
+            cut = text[: self._left]
+            self._left -= len(cut)
+            self._parts.append(cut if self._left else f"{cut}\n[All further output is dropped.]\n")
+            # Also in an endless loop, which nothing interrupts.
+            if not self._left or time.monotonic() - self._sent >= _BEAT:
+                self.flush()
+        return len(text)
+
+    def flush(self) -> None:
+        """Send what hasn't been sent."""
+        if self._parts:
+            self._post(json.dumps({"kind": "printed", "text": "".join(self._parts)}))
+            self._parts, self._sent = [], time.monotonic()
+
+
+def run(job: str, home: str, post: Post) -> None:
+    """Play the match that a page asks for as JSON, and tell the page how it went.
+
+    ``home`` is a folder for the bots' files and the replay. Every exception of a bot is part of a message.
+    """
+    wish = json.loads(job)
+    prints = _Prints(post)
+    try:
+        with redirect_stdout(prints), redirect_stderr(prints):
+            message = _Run(wish, Path(home), post, prints).play()
+    except (RefereeError, SettingsError) as error:
+        message = {"kind": "failed", "text": str(error)}
+    prints.flush()
+    post(json.dumps(message))
+
+
+class _Run:
+    """One match of a page's wish."""
+
+    def __init__(self, wish: dict[str, Any], home: Path, post: Post, prints: _Prints) -> None:
+        self._wish, self._home, self._post, self._prints = wish, home, post, prints
+        self._game = games.get(wish["game"])
+        self._settings = self._game.codec.settings(wish["rules"], wish["settings"])
+        self._seats = self._game.seats(self._settings)
+        self._beaten = time.monotonic()
+
+    def play(self) -> dict[str, Json]:
+        """Play the match; return the message about its end."""
+        players = {}
+        for seat, program in zip(self._seats, self._wish["bots"], strict=True):
+            name, path = self._stored(seat, Program(**program))
+            try:
+                bot = loaded(path)
+            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a bot raises is its own
+                return self._raised(f"{name} can't be run.", {seat: error})
+            except KeyboardInterrupt as error:
+                return self._raised(f"{name} was stopped before it called main().", {seat: error})
+            if bot is None:
+                return self._raised(_UNCALLED.format(name), {})
+            players[seat] = Function(bot.__name__, _late(bot), {"program": name})
+        replay = self._home / "match.replay.jsonl.gz"
+        match = LocalMatch(self._game, self._settings, self._wish["seed"], players, replay, self._beat)
+        begun = time.monotonic()
+        try:
+            result = match.run()
+        except KeyboardInterrupt as error:
+            return {**self._raised("The match was stopped.", {"": error}), **_replay(replay)}
+        seconds = time.monotonic() - begun
+        errors = {seat: player.error for seat, player in match.players.items() if player.error is not None}
+        text = " ".join([result.text, *result.faults.values()])
+        self._prints.flush()
+        self._post(json.dumps({"kind": "played", "text": text}))
+        return {**self._raised(text, errors), "kind": "over", "steps": result.steps, "seconds": round(seconds, 3), **_replay(replay)}
+
+    def _stored(self, seat: str, program: Program) -> tuple[str, Path]:
+        """Return the name and the file of a bot's program, which is written if it is a text of the page."""
+        if program.text is None:
+            name = self._game.info.name
+            return program.name, next(bot.path for bot in BOTS if (bot.game, bot.name) == (name, program.name) and bot.plays(seat))
+        path = self._home / seat / Path(program.name).name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(program.text, encoding="utf-8")
+        return path.name, path
+
+    def _beat(self, turn: int) -> None:
+        now = time.monotonic()
+        if now - self._beaten >= _BEAT:
+            self._beaten = now
+            self._prints.flush()
+            self._post(json.dumps({"kind": "beat", "turn": turn}))
+
+    def _raised(self, text: str, errors: dict[str, BaseException]) -> dict[str, Json]:
+        """Return a message with the tracebacks of bots, and the last line of each bot's own text in them, by seat."""
+        traces, lines = [], {}
+        for error in errors.values():
+            trace, place = _trimmed(error, self._home)
+            traces.append(trace)
+            if place is not None:
+                lines[place[0]] = place[1]
+        return {"kind": "failed", "text": text, "traceback": "\n".join(traces), "lines": lines}
+
+
+def loaded(path: Path) -> type[Bot] | None:
+    """Run a bot's program until it calls ``main``, and return its class; None if it never does. Raises what the program raises."""
+    classes: list[type[Bot]] = []
+
+    def main(cls: type[Bot]) -> None:
+        classes.append(cls)
+        raise _Ready
+
+    module = ModuleType("__main__")
+    module.__file__ = str(path)
+    sys.modules["__main__"] = module
+    original = Bot.__dict__["main"]
+    Bot.main = classmethod(main)  # type: ignore[assignment, method-assign]
+    try:
+        exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102 - that is what the workshop is for
+    except _Ready:
+        pass
+    finally:
+        Bot.main = original  # type: ignore[method-assign]
+    return classes[0] if classes else None
+
+
+def _late(bot: type[Bot]) -> Callable[[bytes], bytes | None]:
+    """Return a player of a class. Its bot is made when its first line arrives, as a program would be."""
+    conversations: list[Conversation] = []
+
+    def answer(line: bytes) -> bytes | None:
+        if not conversations:
+            conversations.append(Conversation(bot))
+        reply = conversations[0].answer(line)
+        return None if reply is None else reply.rstrip(b"\n")
+
+    return answer
+
+
+def _trimmed(error: BaseException, home: Path) -> tuple[str, tuple[str, int] | None]:
+    """Return a traceback with the frames of the bots' own texts alone, and the seat and the line of the last of these."""
+    report = traceback.TracebackException.from_exception(error)
+    frames = [frame for frame in report.stack if Path(frame.filename).is_relative_to(home)]
+    places = [(Path(frame.filename).parent.name, frame.lineno or 0) for frame in frames]
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(home):
+        places.append((Path(error.filename).parent.name, error.lineno or 0))
+    report.stack = traceback.StackSummary.from_list(frames)
+    report.__cause__ = report.__context__ = None
+    text = "".join(report.format()).replace(f"{home}/", "")
+    return text if frames or places else "".join(report.format_exception_only()), places[-1] if places else None
+
+
+def _replay(path: Path) -> dict[str, Json]:
+    """Return a replay and what the engine finds in it."""
+    index = ReplayIndex(judging_seconds=_JUDGING)
+    index.play(path, read_lines(path))
+    index.compute_verdicts()
+    found = {"check": index.verdict, "metrics": index.metrics, "judged": index.judged}
+    return {"replay": base64.b64encode(path.read_bytes()).decode(), "findings": found}

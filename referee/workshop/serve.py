@@ -1,0 +1,55 @@
+"""Serves the site of the workshop to the browsers of this machine, with the headers that let a bot be interrupted."""
+
+from __future__ import annotations
+
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+
+from typing_extensions import override
+
+from referee.errors import UsageError
+from referee.workshop.build import HEADERS, build, is_site
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_HOST, _PORT, _PORTS = "127.0.0.1", 8400, 100
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Serves files with the headers of the workshop, and prints nothing."""
+
+    @override
+    def end_headers(self) -> None:
+        """Add the headers of the workshop."""
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
+    @override
+    def log_message(self, *_: Any) -> None:
+        """Stay silent."""
+
+
+def serve(folder: Path, port: int | None, on_start: Callable[[str], None]) -> None:
+    """Serve a workshop until the process is interrupted; ``on_start`` gets its address. A folder that isn't there is built first.
+
+    UsageError if the folder is something else, or if no port is free.
+    """
+    if not folder.exists():
+        build(folder)
+    if not is_site(folder):
+        raise UsageError(f"{folder} is not a workshop. Build one in a new folder: referee workshop build FOLDER")
+    for number in range(_PORT, _PORT + _PORTS) if port is None else (port,):
+        try:
+            server = ThreadingHTTPServer((_HOST, number), partial(Handler, directory=str(folder)))
+        except OSError as error:
+            reason = error.strerror
+            continue
+        with server:
+            on_start(f"http://{_HOST}:{server.server_address[1]}/")
+            server.serve_forever()
+        return
+    raise UsageError(f"Nothing can listen on {_HOST}: {reason}. Name a free port with --port.")
