@@ -20,6 +20,7 @@ from referee.support.meant import near_one
 from referee.support.sections import Section
 from referee.support.times import shown_time
 from referee.tournament.play_file import PlayFile, StartsSection
+from referee.workshop.build import is_site
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -84,6 +85,7 @@ class ArenaFile(PlayFile):
     starts: StartsSection = StartsSection(count=_STARTS)
     season: Season = Season()
     visibility: Visibility = Visibility()
+    workshop: str = ""
     references: list[dict[str, object]] = Field(default_factory=list)
 
 
@@ -91,7 +93,7 @@ class ArenaConfig(NamedTuple):
     """A checked file. ``league`` has no teams: it says how matches are played.
 
     ``seat`` is the one seat that versions play, None for all; then ``against`` are the references that fill the other seats. They play no
-    duels of their own. ``settings`` are the checked ones of the first start.
+    duels of their own. ``settings`` are the checked ones of the first start. ``workshop`` is the folder of the workshop that the server shows, None for none.
     """
 
     league: League
@@ -102,6 +104,7 @@ class ArenaConfig(NamedTuple):
     references: tuple[Team, ...]
     season: Season
     visibility: Visibility
+    workshop: Path | None
 
     @property
     def game(self) -> AnyGame:
@@ -169,7 +172,11 @@ def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
         # A variant for each of them, so that a duel says whom it is against.
         league = league._replace(variants=tuple(league.variants[0]._replace(name=f"against {team.name}") for team in against))
     settings = reader.game.codec.settings(league.rules, league.match_settings(0, league.starts_of(0)[0]))
-    return ArenaConfig(league, settings, file.versions, seat, against, tuple(references.values()), file.season, file.visibility)
+    workshop = folder / file.workshop if file.workshop else None
+    if workshop is not None and not is_site(workshop):
+        raise UsageError(f"workshop is {shown(file.workshop)}, a folder without a workshop. Build one: referee workshop build FOLDER")
+    rest = (file.season, file.visibility, workshop)
+    return ArenaConfig(league, settings, file.versions, seat, against, tuple(references.values()), *rest)
 
 
 def _references(file: ArenaFile, reader: LeagueReader, settings: Settings, seat: Seat | None, folder: Path) -> dict[str, Team]:

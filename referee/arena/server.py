@@ -20,6 +20,7 @@ from referee.errors import RefereeError
 from referee.pages.security import SecurityMiddleware
 from referee.tournament.transactions import DiskFull, StoreError
 from referee.version import __version__
+from referee.workshop.pages import WorkshopPages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,6 +41,7 @@ class ArenaServer:
     def __init__(self, arena: OpenArena, *, stale_seconds: float = STALE_SECONDS) -> None:
         views, uploads = ArenaViews(arena.store, stale_seconds=stale_seconds), Uploads(arena)
         self._versions = PlayersVersions()
+        self._workshop = arena.config.workshop
         self._api = Api(arena, views, uploads, self._versions)
         self._pages = ArenaPages(arena, views, self._api, uploads, self._versions)
 
@@ -60,7 +62,8 @@ class ArenaServer:
         made.include_router(self._api.router())
         made.router.routes.extend(self._pages.routes())
         guarded = SecurityMiddleware(made, names, takes_addresses=takes_addresses, has_forms=True)
-        return self._pages.watching(guarded, names, takes_addresses=takes_addresses)
+        watching = self._pages.watching(guarded, names, takes_addresses=takes_addresses)
+        return watching if self._workshop is None else WorkshopPages(watching, self._workshop)
 
     def has_token(self, scope: Scope) -> bool:
         """Return whether a request has the token of a team or of the staff."""

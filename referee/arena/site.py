@@ -147,7 +147,8 @@ class ArenaPages:
         return shown
 
     def _shown(self, name: str, holder: Holder | None, *, status: int = 200, script: str = "arena", **values: Any) -> Response:
-        text = render.served(name, {}, base="/", script=script, arena=self._api.arena(holder), holder=holder, **values)
+        frame = {"arena": self._api.arena(holder), "holder": holder, "has_workshop": self._arena.config.workshop is not None}
+        text = render.served(name, {}, base="/", script=script, **frame, **values)
         return HTMLResponse(text, status)
 
     def refused(self, request: Request, error: HTTPException) -> Response:

@@ -30,7 +30,7 @@ def build(
 @command
 def serve(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A built workshop; it is built if there is none.")] = Path("workshop"),
-    port: Annotated[int | None, typer.Option("--port", metavar="PORT", min=0, max=65_535, help="The port.  (default: a free one)")] = None,
+    port: Annotated[int, typer.Option("--port", metavar="PORT", min=0, max=65_535, help="The port; 0: any free port.")] = 8400,
 ) -> None:
     """Serve the workshop to the browsers of this machine until Ctrl-C."""
     from referee.workshop import serve as server

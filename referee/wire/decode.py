@@ -54,8 +54,8 @@ def move(line: bytes, turn: int) -> Answer | Problem:
     # The models judge everything that is wrong. They take longer to import than a match takes to start, and a browser doesn't have them; an
     # ordinary answer doesn't need them.
     shapes = None if draw is None else _plain_shapes(draw)
-    is_plain = type(answered) is int and answered >= 0 and type(message.get("move")) is dict and (say is None or type(say) is str)
-    if is_plain and (draw is None or shapes is not None):
+    has_move = type(message.get("move")) is dict and (say is None or type(say) is str)
+    if type(answered) is int and answered >= 0 and has_move and (draw is None or shapes is not None):
         return Answer(message["move"], say, shapes) if answered == turn else Problem("other-turn", (answered, turn))
     model = _model(message)
     if isinstance(model, Problem):

@@ -14,7 +14,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from io import TextIOBase
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from example_bots import BOTS
 from referee import games
@@ -27,7 +27,7 @@ from referee.workshop.loop import LocalMatch
 from sdk.bot import Bot, Conversation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from referee.games.game import Json
 
@@ -45,13 +45,6 @@ MOST_PRINTED = 1 << 16
 #: The most time for the verdicts of a replay, in seconds.
 _JUDGING = 2.0
 _UNCALLED = "{} ends without a call of main(). The workshop runs bots of the SDK, which end with a line such as MyHunter.main()."
-
-
-class Program(NamedTuple):
-    """A bot: its file name, and its text; without one it is an example bot."""
-
-    name: str
-    text: str | None
 
 
 class _Ready(BaseException):
@@ -112,13 +105,11 @@ class _Run:
         """Play the match; return the message about its end."""
         players = {}
         for seat, program in zip(self._seats, self._wish["bots"], strict=True):
-            name, path = self._stored(seat, Program(**program))
+            name, path = self._stored(seat, program["name"], program["text"])
             try:
                 bot = loaded(path)
-            except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever a bot raises is its own
+            except (Exception, SystemExit, KeyboardInterrupt) as error:  # noqa: BLE001 - whatever a bot raises is its own
                 return self._raised(f"{name} can't be run.", {seat: error})
-            except KeyboardInterrupt as error:
-                return self._raised(f"{name} was stopped before it called main().", {seat: error})
             if bot is None:
                 return self._raised(_UNCALLED.format(name), {})
             players[seat] = Function(bot.__name__, _late(bot), {"program": name})
@@ -136,14 +127,14 @@ class _Run:
         self._post(json.dumps({"kind": "played", "text": text}))
         return {**self._raised(text, errors), "kind": "over", "steps": result.steps, "seconds": round(seconds, 3), **_replay(replay)}
 
-    def _stored(self, seat: str, program: Program) -> tuple[str, Path]:
-        """Return the name and the file of a bot's program, which is written if it is a text of the page."""
-        if program.text is None:
-            name = self._game.info.name
-            return program.name, next(bot.path for bot in BOTS if (bot.game, bot.name) == (name, program.name) and bot.plays(seat))
-        path = self._home / seat / Path(program.name).name
+    def _stored(self, seat: str, name: str, text: str | None) -> tuple[str, Path]:
+        """Return the name and the file of a bot's program; its text is written there. Without a text it is an example bot."""
+        if text is None:
+            game = self._game.info.name
+            return name, next(bot.path for bot in BOTS if (bot.game, bot.name) == (game, name) and bot.plays(seat))
+        path = self._home / seat / Path(name).name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(program.text, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
         return path.name, path
 
     def _beat(self, turn: int) -> None:
@@ -153,7 +144,7 @@ class _Run:
             self._prints.flush()
             self._post(json.dumps({"kind": "beat", "turn": turn}))
 
-    def _raised(self, text: str, errors: dict[str, BaseException]) -> dict[str, Json]:
+    def _raised(self, text: str, errors: Mapping[str, BaseException]) -> dict[str, Json]:
         """Return a message with the tracebacks of bots, and the last line of each bot's own text in them, by seat."""
         traces, lines = [], {}
         for error in errors.values():
@@ -213,7 +204,9 @@ def _trimmed(error: BaseException, home: Path) -> tuple[str, tuple[str, int] | N
 
 
 def _replay(path: Path) -> dict[str, Json]:
-    """Return a replay and what the engine finds in it."""
+    """Return a replay and what the engine finds in it; nothing for a match that was stopped before its first step."""
+    if not path.exists():
+        return {}
     index = ReplayIndex(judging_seconds=_JUDGING)
     index.play(path, read_lines(path))
     index.compute_verdicts()

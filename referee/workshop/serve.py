@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_HOST, _PORT, _PORTS = "127.0.0.1", 8400, 100
+_HOST = "127.0.0.1"
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -33,23 +33,19 @@ class Handler(SimpleHTTPRequestHandler):
         """Stay silent."""
 
 
-def serve(folder: Path, port: int | None, on_start: Callable[[str], None]) -> None:
+def serve(folder: Path, port: int, on_start: Callable[[str], None]) -> None:
     """Serve a workshop until the process is interrupted; ``on_start`` gets its address. A folder that isn't there is built first.
 
-    UsageError if the folder is something else, or if no port is free.
+    UsageError if the folder is something else, or if the port isn't free.
     """
     if not folder.exists():
         build(folder)
     if not is_site(folder):
         raise UsageError(f"{folder} is not a workshop. Build one in a new folder: referee workshop build FOLDER")
-    for number in range(_PORT, _PORT + _PORTS) if port is None else (port,):
-        try:
-            server = ThreadingHTTPServer((_HOST, number), partial(Handler, directory=str(folder)))
-        except OSError as error:
-            reason = error.strerror
-            continue
-        with server:
-            on_start(f"http://{_HOST}:{server.server_address[1]}/")
-            server.serve_forever()
-        return
-    raise UsageError(f"Nothing can listen on {_HOST}: {reason}. Name a free port with --port.")
+    try:
+        server = ThreadingHTTPServer((_HOST, port), partial(Handler, directory=str(folder)))
+    except OSError as error:
+        raise UsageError(f"Nothing can listen on {_HOST}:{port} ({error.strerror}). Name a free port with --port.") from None
+    with server:
+        on_start(f"http://{_HOST}:{server.server_address[1]}/")
+        server.serve_forever()

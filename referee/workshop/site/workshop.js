@@ -61,11 +61,7 @@ async function open() {
     byId("editor").hidden = true;
     plain.hidden = false;
     plain.addEventListener("input", store);
-    const mark = (line) => {
-      const from = plain.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
-      if (line) plain.setSelectionRange(from, from + (plain.value.split("\n")[line - 1]?.length ?? 0));
-    };
-    return { text: () => plain.value, setText: (text) => { plain.value = text; }, mark, focus: () => plain.focus() };
+    return { text: () => plain.value, setText: (text) => { plain.value = text; }, mark: () => {}, focus: () => plain.focus() };
   }
 }
 

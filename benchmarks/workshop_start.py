@@ -1,6 +1,6 @@
 """How quick the workshop is, in Chromium: its start, and the steps of a match beside the same loop in this Python.
 
-    python benchmarks/workshop.py [--rounds N]
+    python benchmarks/workshop_start.py [--rounds N]
 
 ``ready`` is from the request of the page until a match can be run, in seconds; ``cpu`` is the processor time of all processes of the browser
 meanwhile, which doesn't depend on what else the machine does. ``steps`` are those of boxer against runner in a second, by the page's own clock
