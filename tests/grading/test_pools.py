@@ -14,8 +14,10 @@ from leagues import Notes, PretendPool
 from referee.errors import BUSY, SUPERVISOR
 from referee.grading import rubric as reader
 from referee.grading.grading import OpenGrading, open_grading
+from referee.grading.pools import Deadline, TimeIsUp
 from referee.handins.values import HandIn
 from referee.isolation.machine import MEMORY
+from referee.tournament.plan import PlayStopped
 from referee.tournament.values import Record
 from referee.tournament.worker import Completed, NotStarted, Report, Void
 
@@ -214,6 +216,46 @@ def test_a_rerun_plays_and_mentions_nobody_else(tmp_path: Path) -> None:
     assert notes.sentences == []
     assert {name for task in pool.begun for name in task.seats.values() if "(" not in name} == {"ada"}
     assert len(pool.begun) == 4
+
+
+def test_a_full_disk_stops_play_and_what_has_ended_before_is_stored(tmp_path: Path) -> None:
+    ends: list[str] = []
+
+    def fills_the_disk(task: MatchTask) -> Report:
+        ends.append(task.key)
+        return Void(task.key, "replays: No space left on device", "here", is_fatal=True) if len(ends) == 3 else judged(task)
+
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        opened.take([hand_in(name) for name in STUDENTS])
+        with pytest.raises(PlayStopped, match="No space left on device"):
+            opened.run(PretendPool(fills_the_disk, 1), Notes())
+        assert (opened.counts().done, opened.counts().voids) == (2, 0)
+        opened.run(PretendPool(judged, 1), Notes())
+        assert opened.grades().is_complete
+
+
+class SetDeadline(Deadline):
+    """A deadline that is set by hand."""
+
+    seconds = 10.0
+
+    def left(self) -> float:
+        return self.seconds
+
+
+def test_matches_that_run_at_the_deadline_count(tmp_path: Path) -> None:
+    """The results of a container are complete as far as there was time."""
+    deadline, notes = SetDeadline(), Notes()
+
+    def passes_it(task: MatchTask) -> Report:
+        deadline.seconds = -1.0
+        return judged(task)
+
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        opened.take([hand_in(name) for name in STUDENTS])
+        with pytest.raises(TimeIsUp, match="the matches that are left are not played"):
+            opened.run(PretendPool(passes_it, 3), notes, deadline)
+        assert len(notes.finished_keys) == opened.counts().done == 3
 
 
 def test_an_opponent_that_could_not_start_is_tried_again(tmp_path: Path) -> None:
