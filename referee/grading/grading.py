@@ -143,7 +143,7 @@ class OpenGrading:
         )
 
     def _lacks_opponent(self, task: Task, record: Record) -> bool:
-        return not record.is_startable and self.trials.students[task.key] not in {task.names[seat] for seat in record.faults}
+        return not record.is_startable and self.trials.student_by_key[task.key] not in {task.names[seat] for seat in record.faults}
 
     def rerun(self, text: str) -> None:
         """Let all matches of a student be played again, and note what they came to before. UsageError if it isn't certain whose hand-in is meant."""
@@ -203,7 +203,7 @@ class OpenGrading:
 
     def run(self, workers: local.Pool, watch: ProgressListener, deadline: Deadline | None = None) -> None:
         """Play all matches that have no result yet. PlayStopped if none can be played at present, or after the deadline."""
-        fair = FairPool(WorkerPool(workers), self.trials.students, self.store.others())
+        fair = FairPool(WorkerPool(workers), self.trials.student_by_key, self.store.others())
         pool: Pool = fair if deadline is None else DeadlinePool(fair, deadline)
         reported: set[str] = set()
         for step in playing(GradingPlan(self.trials, absences(self._matches())), self.store, pool, fair.gives_up):

@@ -64,7 +64,7 @@ class Trials:
         self.by_trial: dict[Trial, tuple[Task, ...]] = {trial: tasks for stage in self.stages for trial, tasks in stage.items()}
         self.tasks: list[Task] = [task for tasks in self.by_trial.values() for task in tasks]
         #: The student of each match, by the key of its task.
-        self.students = {task.key: trial.student for trial, tasks in self.by_trial.items() for task in tasks}
+        self.student_by_key = {task.key: trial.student for trial, tasks in self.by_trial.items() for task in tasks}
 
     def _place(self, test: RubricTest, start: MatchStart) -> _Place:
         checked = placed(self.game, self.game.codec.settings(self.rubric.rules, dict(test.settings)), start.settings)
