@@ -33,10 +33,19 @@ PYODIDE = f"pyodide-{pyodide.VERSION}"
 #: The file by which a folder of the workshop is recognized, and what it begins with.
 MARK, _MARK_BYTES = "workshop.json", b'{"generator":"referee workshop"'
 #: Files of the page as they stand in this package.
-_STATIC = ("workshop.js", "workshop.css", "editor.js", "editor.LICENSE.txt", "worker.js")
+_STATIC = ("workshop.js", "editor.js", "editor.LICENSE.txt", "worker.js")
 #: All files of the site that browsers ask for.
 NAMES = frozenset(
-    (*_STATIC, "index.html", "frame.html", "viewer.html", "referee.zip", MARK, *(f"{PYODIDE}/{name}.gz" for name in pyodide.FILES))
+    (
+        *_STATIC,
+        "workshop.css",
+        "index.html",
+        "frame.html",
+        "viewer.html",
+        "referee.zip",
+        MARK,
+        *(f"{PYODIDE}/{name}.gz" for name in pyodide.FILES),
+    )
 )
 #: What runs in the browser of this package: whole folders, and single modules of folders that need what a browser lacks.
 _FOLDERS = ("referee/games", "referee/replay", "referee/wire", "referee/support", "example_bots")
@@ -97,7 +106,8 @@ def _pages() -> dict[str, str]:
         f"<title>Python</title></head><body><script>{script}</script></body></html>\n"
     )
     viewer = page.waiting((_SITE / "viewer.js").read_text(encoding="utf-8"), "'none'")
-    return {"index.html": (_SITE / "index.html").read_text(encoding="utf-8"), "frame.html": frame, "viewer.html": viewer}
+    texts = {name: (_SITE / name).read_text(encoding="utf-8") for name in ("index.html", "workshop.css")}
+    return {**texts, "workshop.css": page.style(page.TABLES) + texts["workshop.css"], "frame.html": frame, "viewer.html": viewer}
 
 
 def packed() -> io.BytesIO:

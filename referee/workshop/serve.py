@@ -33,6 +33,12 @@ class Handler(SimpleHTTPRequestHandler):
         """Stay silent."""
 
 
+class _Server(ThreadingHTTPServer):
+    @override
+    def handle_error(self, *_: Any) -> None:
+        """Stay silent: a browser that leaves early is no error."""
+
+
 def serve(folder: Path, port: int, on_start: Callable[[str], None]) -> None:
     """Serve a workshop until the process is interrupted; ``on_start`` gets its address. A folder that isn't there is built first.
 
@@ -43,7 +49,7 @@ def serve(folder: Path, port: int, on_start: Callable[[str], None]) -> None:
     if not is_site(folder):
         raise UsageError(f"{folder} is not a workshop. Build one in a new folder: referee workshop build FOLDER")
     try:
-        server = ThreadingHTTPServer((_HOST, port), partial(Handler, directory=str(folder)))
+        server = _Server((_HOST, port), partial(Handler, directory=str(folder)))
     except OSError as error:
         raise UsageError(f"Nothing can listen on {_HOST}:{port} ({error.strerror}). Name a free port with --port.") from None
     with server:
