@@ -215,10 +215,9 @@ def doctor(as_json: JsonFlag = False) -> None:
 
 
 def _extras_lines(extras: dict[str, list[str]]) -> list[str]:
-    from referee.isolation.diagnosis import NAME_WIDTH
-
+    width = max(map(len, extras), default=0)
     lines = ["", "What the extras of this installation offer:"] if extras else []
     for name, missing in extras.items():
-        lines.append(f"  {'no ' if missing else 'yes':<4}  {name:<{NAME_WIDTH}}  {EXTRAS[name]}")
-        lines += [f"        {'':<{NAME_WIDTH}}  -> {install_command(*missing)}"] if missing else []
+        lines.append(f"  {'no ' if missing else 'yes':<4}  {name:<{width}}  {EXTRAS[name]}")
+        lines += [f"        {'':<{width}}  -> {install_command(*missing)}"] if missing else []
     return lines

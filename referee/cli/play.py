@@ -30,7 +30,7 @@ from referee.support.packages import to_watch
 from referee.support.words import counted, fitted, of_unit, program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from referee.api import Player
     from referee.match.request import MatchRequest
@@ -91,7 +91,7 @@ def play(
         assert request.start is not None
         # Before anything is started.
         tell_notes(request.start.notes, is_quiet=request.quiet)
-    request = _with_inputs(request, lineup.values())
+    request = request.with_inputs(lineup.values())
     if many.games is not None:
         if page.is_live:
             raise UsageError("--live shows one match; leave out --games.")
@@ -104,15 +104,6 @@ def play(
     show = page.show(request.room, has_people=HUMAN in lineup.values(), as_json=request.as_json)
     if not run_match(request, lineup, show=show, report=partial(_put_result, as_json=request.as_json)).started:
         raise typer.Exit(3)
-
-
-def _with_inputs(request: MatchRequest, players: Iterable[str]) -> MatchRequest:
-    """Return the request with the files that no output may replace. Where no place is named, names are new in any case."""
-    from referee.players.names import named_files
-
-    programs = [each for player in players for each in named_files(player)]
-    files = [Path(path) for path in (request.match, request.flags().get("layout")) if path is not None]
-    return request if request.out is None else request.replace(inputs=(*programs, *files))
 
 
 def _lineup(request: MatchRequest) -> dict[str, str]:
@@ -155,7 +146,7 @@ def duel(
     from referee.tournament.duel import play_pair
 
     request: MatchRequest = flags.replace(out=out, quiet=quiet or None, as_json=as_json or None)
-    request = _with_inputs(request.with_file().checked(), (team_a, team_b))
+    request = request.with_file().checked().with_inputs((team_a, team_b))
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if request.out is None else request.out.rstrip("/") + "/"

@@ -141,8 +141,7 @@ def serve(
     from referee.arena.invitations import address
     from referee.arena.season_work import SeasonWork
     from referee.arena.server import ArenaServer
-    from referee.isolation import machine
-    from referee.isolation.launcher import open_launcher
+    from referee.isolation import launcher, machine
     from referee.pages import serve as pages
 
     place = workers.place()
@@ -156,7 +155,7 @@ def serve(
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     # What pages compute leaves the cores to the matches.
     with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"), contextlib.ExitStack() as work:
-        open_launcher(isolation, opened.league.options.limits)
+        launcher.open_launcher(isolation, opened.league.options.limits)
         machine.refuse_disk(folder)
         place.check_machine(opened.league.options.replace(isolation=isolation))
         check_playable(opened)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 _DELEGATE = "Run it as: systemd-run --user --scope -p Delegate=yes referee ... (docs/isolation.md)"
 _MOUNT = "Give the referee a control group that it may write to; containers often show it read-only (docs/isolation.md)"
 
-#: The width of the names of levels and of extras in the output of ``referee doctor``.
-NAME_WIDTH = 15
 _PROMISES = {
     "strict": "a sandbox for each bot: for everybody's programs",
     LIMITS: "resource limits and timeouts: for your own bots only",
@@ -93,7 +91,7 @@ class Diagnosis(NamedTuple):
         possible = {word_of(level) for level in self.levels}
         for level, promise in _PROMISES.items():
             why = "" if level in possible else f"; missing: {self.missing()}"
-            lines.append(f"  {'yes' if level in possible else 'no ':<4}  {level:<{NAME_WIDTH}}  {promise}{why}")
+            lines.append(f"  {'yes' if level in possible else 'no ':<4}  {level:<6}  {promise}{why}")
         return [*lines, "", self.clock]
 
     def conclusion(self) -> list[str]:

@@ -170,6 +170,14 @@ class MatchRequest(BaseModel):
 
         return published(resolve(name, seat, self.room.info.name, self.checked_settings), str(Path.cwd()))
 
+    def with_inputs(self, players: Iterable[str]) -> Self:
+        """Return the request with the files that no output may replace. Where no place is named, names are new in any case."""
+        from referee.players.names import named_files
+
+        programs = [each for player in players for each in named_files(player)]
+        files = [Path(path) for path in (self.match, self.flags().get("layout")) if path is not None]
+        return self if self.out is None else self.replace(inputs=(*programs, *files))
+
     def started(self) -> Self:
         """Return the request with its start."""
         if self.start is not None:
