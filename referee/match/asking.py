@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Asker:
     """Asks players and has their answers judged. It says who is asked, in which order and with which notices.
 
-    ``clocks`` has the players by seat. ``hosts`` communicate with some of them in a dialect. ``people`` are seats that use no processor time.
+    ``clocks`` are those of the players. ``hosts`` communicate with some of them in a dialect. ``people`` are seats that use no processor time.
     Seats are asked one after the other, unless all of them are people. ``excuses`` and ``remarks_bytes`` are as for the ``Judge``.
     """
 
@@ -68,22 +68,22 @@ class Asker:
             self.replace_notices(seat, texts)
         lines = {seat: (hosts[seat].on_connect if seat in hosts else line, clock) for seat, (line, clock) in questions.items()}
         waiting = {seat: line for seat, line in lines.items() if seat not in hosts or hosts[seat].awaits_name}
-        names: dict[Seat, str | Fault] = dict.fromkeys(lines, "")
+        greetings: dict[Seat, str | Fault] = dict.fromkeys(lines, "")
         for seat, reply in exchange.ask_all(waiting, lambda seat: self._ends_match(seat, state), is_start=True).items():
             if reply.failure is not None:
                 self._raise_refusal(seat)
             player = exchange.players[seat]
-            name = self._judge.ready(player, reply, lines[seat][1].control)
-            if isinstance(name, str):
-                name = "" if is_blank(name) else escape(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
-                if name and isinstance(player, ConnectedPlayer):
-                    player.introduce(name)
-            names[seat] = name
-        for seat, name in names.items():
-            if seat in hosts and not isinstance(name, Fault):
+            greeting = self._judge.ready(player, reply, lines[seat][1].control)
+            if isinstance(greeting, str):
+                greeting = "" if is_blank(greeting) else escape(greeting[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
+                if greeting and isinstance(player, ConnectedPlayer):
+                    player.introduce(greeting)
+            greetings[seat] = greeting
+        for seat, greeting in greetings.items():
+            if seat in hosts and not isinstance(greeting, Fault):
                 exchange.tell(seat, hosts[seat].opening(state))
         self._pause()
-        return names
+        return greetings
 
     def ask(self, turn: int, state: Any, movers: Sequence[Seat]) -> TurnAnswers:
         """Ask the movers about the same state, and the seats whose dialect has a question in every step; the answers of the latter are
@@ -174,5 +174,5 @@ class Asker:
         process = self._exchange.processes.get(seat)
         refusal = None if process is None else process.start_refusal()
         if process is not None and refusal is not None:
-            inside = "; inside the sandbox there are its own files and the system's alone" if process.is_sandbox else ""
+            inside = "; in the sandbox a program sees only its own files and those of the system" if process.is_sandbox else ""
             raise StartError(f"{refusal}{inside}.", seat, is_doubtful=True)

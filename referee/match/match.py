@@ -264,11 +264,11 @@ class Match(Generic[S, M]):
         start, faults = self.spec.start, {}
         lines = {seat: (self._start_line(seat), self.clocks[seat]) for seat in self.seats if seat not in self.faults}
         try:
-            for seat, name in self._asker.greet(start.state, lines, start.notices).items():
-                if isinstance(name, Fault):
-                    faults[seat] = name
-                elif name:
-                    self._names[seat] = name
+            for seat, greeting in self._asker.greet(start.state, lines, start.notices).items():
+                if isinstance(greeting, Fault):
+                    faults[seat] = greeting
+                elif greeting:
+                    self._names[seat] = greeting
         except MatchVoid as void:
             faults = self._blame(void)
         if cores.claimed and not self._needs_cores():
