@@ -177,7 +177,6 @@ BROKEN: dict[str, Broken] = {
             (_READS, f"{_READS[: -len('    return sys.stdin' + chr(10))]}    yield from sys.stdin\n    time.sleep(60)\n"),
         )
     ),
-    "exits-at-sigterm": _bot(_SETUP, "signal.signal(signal.SIGTERM, signal.SIG_IGN)", "exits-at-sigterm"),
     "any-result": _bot(_END, "    assert result['reason'] != 'won-in-a-new-way'", "any-result"),
     "no-question": _bot(_END, "    ASKED[-1]", "any-result"),
     "no-processes": _bot(

@@ -84,7 +84,7 @@ def test_an_endless_loop_is_named_by_its_line_and_waited_for_once(brief: None, t
     # The second one is asked no question.
     assert starts_of(report) <= 2
     # Nothing that presupposes an answer is ok.
-    for name in ("flushes", "well-formed", "exits-at-end", "exits-without-end", "exits-at-sigterm", "no-processes", "match"):
+    for name in ("flushes", "well-formed", "exits-at-end", "exits-without-end", "no-processes", "match"):
         assert said[name] == NO_ANSWER, name
 
 

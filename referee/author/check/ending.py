@@ -63,18 +63,6 @@ def at_end_of_input(bot: CheckedBot) -> Finding:
     return ok("It ends when its input ends in the middle of a match.")
 
 
-def at_sigterm(bot: CheckedBot) -> Finding:
-    """SIGTERM ends it."""
-    with bot.interview() as interview:
-        if not _ask_some(bot, interview):
-            return skipped(_NOT_PLAYED)
-        if not interview.terminate(EXIT_PATIENCE):
-            text = f"It still ran {EXIT_PATIENCE:g} s after SIGTERM."
-            remedy = "Don't ignore SIGTERM; a handler of it has to end the program."
-            return Finding(FAILED, text, "SIGTERM", "nothing", remedy)
-    return ok("SIGTERM ends it.")
-
-
 def any_result(bot: CheckedBot) -> Finding:
     """Every kind of result: won, lost and drawn, with scores that are null, and with reasons that it doesn't know."""
     subject = bot.subject
@@ -142,7 +130,6 @@ def _ask_some(bot: CheckedBot, interview: Interview, questions: int = 2) -> bool
 CHECKS = (
     Check("exits-at-end", GROUP, "It exits with status 0 after the message end, when its input ends.", all_of(at_end, exit_status)),
     Check("exits-without-end", GROUP, "It exits when its input ends in the middle of a match.", at_end_of_input),
-    Check("exits-at-sigterm", GROUP, "It exits at SIGTERM.", at_sigterm),
     Check(
         "any-result",
         GROUP,

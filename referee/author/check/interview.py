@@ -5,9 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import os
 import select
-import signal
 import termios
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
@@ -344,12 +342,6 @@ class Interview:
             self.link.send(self.sent)
         self.link.close_one("stdin")
         return perf_counter() - begun if self.wait_for_end(seconds) else None
-
-    def terminate(self, seconds: float) -> bool:
-        """Send it SIGTERM. Return whether it ended within a time."""
-        with contextlib.suppress(OSError):
-            os.kill(self.process.first_pid(), signal.SIGTERM)
-        return self.wait_for_end(seconds)
 
     def wait_for_end(self, seconds: float) -> bool:
         """Return whether it ends within a time. What it writes meanwhile is dropped."""
