@@ -10,8 +10,6 @@ import typer
 from example_bots import BOTS
 from referee import codes
 from referee import games as registry
-from referee.author.starters.compose import check_words, choose, choose_team, first_match
-from referee.author.starters.write import language_of, write_file, write_folder
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, note, put, put_json, say
 from referee.cli.options import flags_of
 from referee.cli.run import example
@@ -102,6 +100,9 @@ def new(
           referee new thief my_thief.py
           referee new team my_team
     """
+    from referee.author.starters.compose import check_words, choose, choose_team, first_match
+    from referee.author.starters.write import language_of, write_file, write_folder
+
     if seat is not None and role is not None:
         if file is None:
             role, file = seat, role

@@ -15,7 +15,6 @@ from referee.cli.models import CommandModel
 from referee.cli.options import Force, SeriesOptions
 from referee.errors import RefereeError, UsageError
 from referee.grading.marks_text import marks_lines
-from referee.handins.names import file_name
 from referee.isolation.limits import LIMITS, NONE
 from referee.support.outputs import check_output, no_mark
 from referee.support.packages import need_league
@@ -206,6 +205,7 @@ def load_rubric(path: Path | None, isolation: str | None) -> Rubric:
 
 
 def _default_folder(rubric: Rubric | None) -> Path:
+    from referee.handins.names import file_name
 
     assert rubric is not None
     return Path("matches/grades") / file_name(rubric.name)

@@ -17,7 +17,6 @@ from referee.cli.league_output import plain_progress, progress, put_check, put_e
 from referee.cli.options import PAGE_HELP, Database, Force, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
 from referee.errors import UsageError
-from referee.handins.names import file_name
 from referee.league.hosts import warnings_of_hosts
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
@@ -64,6 +63,7 @@ def run(
 ) -> None:
     """Begin a league and play it to the end, or go on with it after a change of its file."""
     need_league("league")
+    from referee.handins.names import file_name
     from referee.league import edit
     from referee.league.config import load
     from referee.league.league import REPLAYS, begin, check_new
