@@ -65,11 +65,9 @@ def compare(
     the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
-    from referee.players.names import named_files
-
     match, bots = flags.replace(draws_starts=True).with_file().checked(), [a, b, *(against or ())]
     if out is not None and out.exists():
-        check_not_input(out, [path for bot in bots for path in named_files(bot)])
+        check_not_input(out, match.replace(out=str(out)).with_inputs(bots).inputs)
     comparison = _begun(match, bots, test, slots, seat, out, as_json=as_json)
     if not quiet:
         say(f"seed {comparison.seed}", *comparison.why, *comparison.setting())

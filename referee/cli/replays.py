@@ -28,7 +28,6 @@ def verify(
 
     reports: list[dict[str, Any]] = []
     say_seldom = seldom()
-    total = 0
     for number, file in enumerate(files, 1):
         try:
             replay = verify_replay(file)
@@ -36,8 +35,7 @@ def verify(
         except ReplayError as error:
             steps, problem = 0, {"kind": "unreadable", "text": str(error)}
         reports.append({"file": str(file), "ok": problem is None, "steps": steps, "problem": problem})
-        total += steps
-        say_seldom(f"verified {number:,} of {counted(len(files), 'replay')}, {counted(total, 'step')}")
+        say_seldom(f"verified {number:,} of {counted(len(files), 'replay')}")
         if as_json:
             continue
         if problem is None:
