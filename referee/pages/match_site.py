@@ -253,7 +253,10 @@ class MatchSite(Site):
                 offset += len(data)
                 await socket.send_bytes(data)
             elif not has_ended and self._is_over and measured == len(self.recorded.metrics) and (self.recorded.is_judged or self._is_tired):
-                await socket.send_text(json.dumps({"type": "over", "text": self._how_ended, "check": self.recorded.verdict}))
+                over = {"type": "over", "text": self._how_ended, "check": self.recorded.verdict}
+                # A player may share the match now, but never the address of the own seat.
+                spectators = {} if seat is None else {"spectators": next(token for token, owner in self.tokens.items() if owner is None)}
+                await socket.send_text(json.dumps({**over, **spectators}))
                 has_ended = True
                 self._delivered.add(socket)
                 self._moved.set()

@@ -359,6 +359,13 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
         page.say(type="resign")
         await until(seat.last_words)
         assert seat.last_words() == b"gave up\n"
+        # Players may know the spectators' address when the match is over, and not before: it shows everything.
+        assert b"spectator" not in (await asked(site.app(), "/prey-token/"))[2]
+        site.tail.more()
+        site.tail.end()
+        await until(lambda: page.of_type("over"))
+        assert [word for word in page.words if "spectator" in json.dumps(word)] == page.of_type("over")
+        assert page.of_type("over")[0]["spectators"] == "spectator"
         await finish(site, page)
         await task
         seat.close()

@@ -457,10 +457,18 @@ def test_a_person_takes_over_in_a_turn_of_a_replay(serve: Serve, visit: Open, tm
     start_as(page, "Ada")
     page.get_by_text("Your move, prey").wait_for()
     wait_for_step(page, 11)
+    # The address of the page would give the seat away.
+    page.locator("#share").click()
+    page.get_by_text("The address of this page is secret").wait_for()
+    assert not page.get_by_label("Link to this step").count()
+    assert served.addresses[0] not in page.content()
+    page.keyboard.press("Escape")
     for wanted in (13, 15, 16):
         page.keyboard.press("s")
         wait_for_step(page, wanted)
     page.get_by_text("✓ verified").wait_for()
+    page.locator("#share").click()
+    assert page.get_by_label("Link to this step").input_value().startswith(f"{served.addresses[1]}#t=16&")
     assert "evaded" in served.finish()
     assert verify(tmp_path / "h.gz").problem is None
     records = [json.loads(line) for line in gzip.decompress((tmp_path / "h.gz").read_bytes()).splitlines()]

@@ -76,9 +76,9 @@ export class AddressBar {
     return addressOf({ step, camera: board.camera, view, layers: layersIn(byId("layers")), rest: this.wanted.rest });
   }
 
-  /** The whole address of a step. @param {number} step */
-  link(step) {
-    return location.href.replace(/#.*$/s, "") + this.hash(step);
+  /** The whole address of a step. @param {number} step @param {string} [token] that of another page of the same match */
+  link(step, token) {
+    return new URL(token === undefined ? location.href : `../${token}/`, location.href).href.replace(/#.*$/s, "") + this.hash(step);
   }
 
   /** Write the address when changes have stopped; while they go on, now and then. */

@@ -11,7 +11,8 @@ const TAKEN = 4000;
  * @property {(message: any) => void} message words about the match
  * @property {() => void} grown the recording has grown
  * @property {() => void} [lost] another window has taken the seat
- * @property {(check: any) => void} over no more will come; what the referee found when it played the match again
+ * @property {(check: any, spectators: string | undefined) => void} over no more will come; what the referee found when it played the match again,
+ * and the spectators' token, for a page of a player
  */
 
 /** Hears nothing. @type {Listener} */
@@ -108,7 +109,7 @@ export class Live {
       } else if (message.type === "over") {
         this.recording.finish(message.text);
         this.listener.grown();
-        this.listener.over(message.check);
+        this.listener.over(message.check, message.spectators);
       } else this.listener.message(message);
     });
     // Bytes that follow are counted from there.

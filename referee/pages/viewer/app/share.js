@@ -16,7 +16,7 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
  * @property {import("./board.js").Board} board
  * @property {import("./recording.js").Recording} recording
  * @property {() => number} turn
- * @property {() => string} link the whole address
+ * @property {() => string} link the whole address; "" while there is none to share
  * @property {string} note on the link: who can open it
  */
 
@@ -71,9 +71,11 @@ export class Share {
 
   linkPart() {
     const link = this.shown.link();
+    const title = el("h3", {}, "Link to this step");
+    if (!link) return el("section", {}, title, el("p", {}, "The address of this page is secret: whoever has it can take your seat. After the match there is a link for everybody here."));
     const field = el("input", { type: "text", readonly: true, "aria-label": "Link to this step", onfocus: () => field.select() });
     field.value = link;
-    return el("section", {}, el("h3", {}, "Link to this step"), el("p", { class: "row" }, field, copyButton("link", () => link, "Copy link")), el("p", { class: "note" }, this.shown.note));
+    return el("section", {}, title, el("p", { class: "row" }, field, copyButton("link", () => link, "Copy link")), el("p", { class: "note" }, this.shown.note));
   }
 
   picturePart() {

@@ -57,7 +57,9 @@ export class Viewer {
     this.shift = false;
     this.bar = new AddressBar(this.board, this.playback, config.mode !== "seat");
     this.wanted = this.bar.step;
-    this.share = new Share({ board: this.board, recording: this.recording, turn: () => this.playback.turn, link: () => this.bar.link(this.playback.turn), note: linkNote(config) });
+    this.share = new Share({ board: this.board, recording: this.recording, turn: () => this.playback.turn, link: () => this.link, note: linkNote(config) });
+    /** The spectators' token, which a page of a player has when the match is over. @type {string | undefined} */
+    this.spectators = undefined;
     /** Metrics that came before the head. @type {[number, Record<string, any>][]} */
     this.early = [...(config.metrics ?? [])];
     /** Verdicts that came before the board, and how many are known. @type {[number, any][]} */
@@ -80,6 +82,12 @@ export class Viewer {
 
   get isClosed() {
     return this.board.end.signal.aborted;
+  }
+
+  /** The address of this step for others; "" while there is none. A player's address would give its seat away. */
+  get link() {
+    if (this.config.mode === "seat" && !this.spectators) return "";
+    return this.bar.link(this.playback.turn, this.spectators);
   }
 
   /** Another replay has the page from now on. */
@@ -437,7 +445,10 @@ export class Viewer {
       },
       grown: () => this.grown(),
       lost: () => this.seat?.lose(),
-      over: (check) => this.ended(check),
+      over: (check, spectators) => {
+        this.spectators = spectators;
+        this.ended(check);
+      },
     });
     this.live = live;
     this.playback.isGrowing = true;
