@@ -62,8 +62,8 @@ function bandOf({ band }, count, columns) {
  */
 export function drawChart(context, { width, height }, strips, steps, colors) {
   context.clearRect(0, 0, width, height);
-  const bars = strips.some((strip) => strip.bars);
-  const count = bars ? steps : steps + 1;
+  const bars = strips.find((strip) => strip.bars)?.bars?.();
+  const count = bars ?? steps + 1;
   const columns = Math.max(1, Math.min(width, count));
   const banded = strips.find((strip) => strip.band);
   const band = banded ? bandOf(banded, count, columns) : null;
@@ -79,10 +79,14 @@ export function drawChart(context, { width, height }, strips, steps, colors) {
   const shown = Math.max(top, ...limits) || 1;
   const y = (/** @type {number} */ value) => height - 1 - (value / shown) * (height - 3);
   const wide = Math.max(1, width / columns - (width / columns > 3 ? 1 : 0));
-  if (bars) drawBars(context, series, columns, (at) => (at * width) / columns, wide, y, height);
+  if (bars !== undefined) drawBars(context, series, columns, (at) => (at * width) / columns, wide, y, height);
   else for (const one of series) drawLine(context, one, columns, width / columns, y, height, band && ((at) => (band[at] ? named(colors, band[at]) : "")));
   if (band) drawBand(context, band, { width, height }, height / 8, colors);
   context.fillStyle = colors.warn;
+  // What lost a match is never narrower than can be seen.
+  for (const { faults, value } of lines) {
+    for (const turn of faults?.() ?? []) context.fillRect(Math.min((turn * width) / count, width - 3), y(value(turn)), Math.max(3, wide), height);
+  }
   for (const limit of new Set(limits)) for (let x = 0; x < width; x += 8) context.fillRect(x, y(limit), 4, 1.5);
   return shown;
 }
@@ -128,21 +132,42 @@ function drawLine(context, one, columns, step, y, height, shade) {
     context.globalAlpha = 1;
     low = high = mean;
   }
+  if (shade) drawShade(context, high, (at) => shade(at) || color, step, y, height);
   let before = NaN;
   for (let at = 0; at < columns; at += 1) {
     if (!(high[at] >= low[at])) continue;
     const [from, to] = Number.isNaN(before) ? [high[at], low[at]] : [Math.max(high[at], before), Math.min(low[at], before)];
-    const own = shade?.(at) || color;
-    if (shade) {
-      context.globalAlpha = 0.3;
-      context.fillStyle = own;
-      context.fillRect(at * step, y(high[at]), Math.max(1, step), height - y(high[at]));
-      context.globalAlpha = 1;
-    }
-    context.fillStyle = own;
+    context.fillStyle = shade?.(at) || color;
     context.fillRect(at * step, y(from), Math.max(1.5, step), Math.max(1.5, y(to) - y(from)));
     before = (low[at] + high[at]) / 2;
   }
+}
+
+/**
+ * What is below a line, as one area for each stretch of a colour: areas beside each other would show their edges.
+ * @param {CanvasRenderingContext2D} context
+ * @param {Float64Array} high
+ * @param {(at: number) => string} colorAt
+ * @param {number} step
+ * @param {(value: number) => number} y
+ * @param {number} height
+ */
+function drawShade(context, high, colorAt, step, y, height) {
+  context.globalAlpha = 0.3;
+  for (let at = 0; at < high.length; ) {
+    const [first, color] = [at, colorAt(at)];
+    context.beginPath();
+    context.moveTo(first * step, height);
+    for (; at < high.length && colorAt(at) === color; at += 1) {
+      const top = high[at] === -Infinity ? height : y(high[at]);
+      context.lineTo(at * step, top);
+      context.lineTo((at + 1) * step, top);
+    }
+    context.lineTo(at * step, height);
+    context.fillStyle = color;
+    context.fill();
+  }
+  context.globalAlpha = 1;
 }
 
 /**

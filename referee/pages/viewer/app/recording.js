@@ -55,6 +55,10 @@ export class Recording {
     this.gaps = [];
     /** Microseconds billed, by seat. @type {Record<string, Column>} */
     this.billed = {};
+    /** Microseconds billed for answers that were faults, by seat and turn. @type {Record<string, Map<number, number>>} */
+    this.failed = {};
+    /** The number of steps in which somebody was asked: a fault may end a match in a step that is never completed. */
+    this.asked = 0;
     /** Bytes of the log so far, by seat. @type {Record<string, Column>} */
     this.logged = {};
     /** What was said: turns and texts, by seat. @type {Record<string, { turns: number[], texts: string[] }>} */
@@ -168,6 +172,7 @@ export class Recording {
     this.head = head;
     for (const seat of Object.keys(head.players)) {
       this.billed[seat] = new Column(Float32Array);
+      this.failed[seat] = new Map();
       this.logged[seat] = new Column(Float64Array);
       this.said[seat] = { turns: [], texts: [] };
       this.drawn[seat] = [];
@@ -178,8 +183,10 @@ export class Recording {
   takeFault(record) {
     if (typeof record.faults !== "object" || record.faults === null) throw new Error("a record of faults names no player");
     this.faults.push(record);
+    this.asked = this.steps + 1;
     for (const [seat, fault] of Object.entries(record.faults)) {
       this.events.push({ turn: this.steps, kind: "fault", seat, text: plain(fault?.text, 600) });
+      if (typeof record.us?.[seat] === "number") this.failed[seat]?.set(this.steps, record.us[seat]);
     }
     if (record.log) this.takeLog(record.log);
   }
@@ -222,11 +229,18 @@ export class Recording {
   lengthen(block, from, us) {
     this.blockOf.push(block);
     this.places.push(from);
+    this.asked = Math.max(this.asked, this.blockOf.length);
     for (const [seat, billed] of Object.entries(this.billed)) {
       billed.push(typeof us?.[seat] === "number" ? us[seat] : NaN);
       const logged = this.logged[seat];
       logged.push(logged.length ? logged.data[logged.length - 1] : 0);
     }
+  }
+
+  /** Microseconds billed to a seat in a step; NaN where it was not asked. @param {string} seat @param {number} turn */
+  us(seat, turn) {
+    const failed = this.failed[seat];
+    return (failed.size ? failed.get(turn) : undefined) ?? (turn >= 0 && turn < this.steps ? this.billed[seat].data[turn] : NaN);
   }
 
   /**

@@ -7,7 +7,7 @@ import { named, palette } from "./palette.js";
 import { fitted } from "../kit/pixels.js";
 
 /** The looks of the events of every game. @type {Record<string, EventLook>} */
-const LOOKS = { warning: { color: "warn", from: 0.5, to: 1 }, fault: { color: "orange", from: 0, to: 1 } };
+const LOOKS = { warning: { color: "warn", from: 0.5, to: 1 }, fault: { color: "warn", from: 0, to: 1 } };
 const PLAIN = { color: "plain", from: 0.4, to: 0.8 };
 /** How long charts may be drawn at a stretch, in milliseconds: the page must stay quick. */
 const SLICE_MS = 6;
@@ -36,10 +36,11 @@ export function stripsOf(recording) {
     chart: recording.head?.clock?.kind === "cpu" ? "CPU time" : "time",
     unit: "ms",
     color: recording.display?.seatColors?.[seat] ?? "plain",
-    value: (turn) => recording.billed[seat].data[turn] / 1000,
-    bars: true,
+    value: (turn) => recording.us(seat, turn) / 1000,
+    bars: () => recording.asked,
+    faults: () => recording.failed[seat].keys(),
     limit: limitOf(recording.head, seat),
-    isKnown: () => recording.steps > 0,
+    isKnown: () => recording.asked > 0,
   }));
   return [...times, ...(recording.track?.strips() ?? [])];
 }
@@ -257,9 +258,9 @@ function digits(value) {
   return number(value, value < 100 && !Number.isInteger(value) ? 1 : 0);
 }
 
-/** The value of a series at a position; a time is that of the step that led there. @param {Strip} strip @param {number} turn */
+/** The value of a series at a position; a time is that of its step, at the end that of the last one. @param {Strip} strip @param {number} turn */
 function valueOf(strip, turn) {
-  const asked = strip.bars ? turn - 1 : turn;
+  const asked = strip.bars ? Math.min(turn, strip.bars() - 1) : turn;
   if (strip.text) return strip.text(asked);
   const found = asked < 0 ? NaN : strip.value(asked);
   return Number.isFinite(found) ? digits(found) : "–";

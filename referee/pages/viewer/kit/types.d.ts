@@ -41,8 +41,9 @@ interface Strip {
   color: string;
   /** The value at a position, which is the state before the step of that number. */
   value(turn: number): number;
-  /** Whether the value stands for a step that was asked, and so is drawn as a bar. */
-  bars?: boolean;
+  /** The number of steps that were asked, if a value stands for one of them and so is drawn as a bar; and which of them were faults. */
+  bars?(): number;
+  faults?(): Iterable<number>;
   /** The value in words. */
   text?(turn: number): string;
   /** For values of no order: the colour that stands for the one of a position, "" for none, in place of a height. */
