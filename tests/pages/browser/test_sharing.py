@@ -51,6 +51,14 @@ def test_a_click_on_a_moment_shows_it_and_keys_go_from_one_to_the_next(address: 
     wall.click()
     page.locator(".moment[aria-current=step]", has_text="cuts the prey's area").wait_for()
     assert pixels(page) != unmarked, "the wall is marked"
+    # Space belongs to the match after a click, and to a button that Tab has reached.
+    page.keyboard.press("Space")
+    page.get_by_role("button", name="Pause").wait_for()
+    page.keyboard.press("Space")
+    page.keyboard.press("Tab")
+    turn_there = page.evaluate("document.activeElement.dataset.turn")
+    page.keyboard.press("Space")
+    wait_for_step(page, int(turn_there))
     page.locator("#scrubber").focus()
     page.keyboard.press("Home")
     for wanted in dict.fromkeys(turns[1:]):

@@ -1,11 +1,16 @@
 // The keys of a page.
 
+/** Whether what has the focus was pressed by a pointer: then Space is the page's. Only what Tab has reached keeps it. */
+let isPressed = false;
+globalThis.addEventListener?.("pointerdown", () => (isPressed = true), true);
+globalThis.addEventListener?.("keydown", ({ key }) => (isPressed &&= key !== "Tab"), true);
+
 /** Whether a key belongs to what has the focus, or to the browser, and not to the page. @param {KeyboardEvent} event */
 export function isTaken({ target, key, ctrlKey, metaKey, altKey }) {
   if (ctrlKey || metaKey || altKey) return true;
   if (!(target instanceof Element)) return false;
   if (target.closest("input:not([type=range], [type=checkbox]), select, textarea, dialog")) return true;
-  return (key === " " || key === "Enter") && target.closest("button, summary, [type=checkbox]") !== null;
+  return (key === "Enter" || (key === " " && !isPressed)) && target.closest("button, summary, [type=checkbox]") !== null;
 }
 
 /** Do what the page does for a key, where it does anything. @param {KeyboardEvent} event @param {Record<string, (() => unknown) | undefined>} actions by key; letters are small */
