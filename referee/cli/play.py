@@ -213,7 +213,7 @@ def _report(result: MatchResult) -> list[str]:
             f"  time     {seat} {time.used:.3f} s{what} in {counted(time.answers, 'answer')}, {time.mean * 1e3:.3f} ms each, "
             f"longest {time.longest * 1e3:.1f} ms"
         )
-    lines = [*fitted(result.outcome.text, 2, wide), *faults, *(part for line in lines for part in fitted(line, 11, wide))]
+    lines = [*fitted(result.sentence, 2, wide), *faults, *(part for line in lines for part in fitted(line, 11, wide))]
     lines += [f"  log      {seat} {path}" for seat, path in result.logs.items()]
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {result.replay}")

@@ -10,6 +10,7 @@ from typing_extensions import TypeVar
 
 from referee.errors import ReplayError
 from referee.games.outcome import Notice
+from referee.replay.names import result_sentence
 from referee.support.words import who
 
 if TYPE_CHECKING:
@@ -146,6 +147,11 @@ class MatchResult(Generic[S]):
     def text(self) -> str:
         """The outcome as a sentence."""
         return self.outcome.text
+
+    @property
+    def sentence(self) -> str:
+        """The outcome as a sentence with the players' names, for people."""
+        return result_sentence(self.outcome, self.head["players"], self.failures, self.fault_steps)
 
     @property
     def faults(self) -> dict[Seat, str]:

@@ -1,13 +1,26 @@
-"""The names of players for people, from the head of a replay."""
+"""The names of players for people, from the head of a replay, and the sentence that says how their match ended."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from referee.support.escape import is_blank
+from referee.support.escape import escape, is_blank
 
 if TYPE_CHECKING:
-    from referee.games.game import Seat
+    from collections.abc import Mapping
+
+    from referee.games.outcome import Json, Outcome, Seat
+    from referee.replay.faults import Fault
+
+#: What a player did whose fault ended a match, by the kind of the fault.
+_FAILED = {
+    "late": "ran out of time",
+    "crashed": "crashed",
+    "exceeded": "went beyond a limit",
+    "malformed": "sent a malformed answer",
+    "illegal": "made an illegal move",
+}
 
 
 def player_name(player: object, seat: Seat) -> str:
@@ -16,6 +29,36 @@ def player_name(player: object, seat: Seat) -> str:
     In a league the team's name comes first, and the bot's own name after it in parentheses: a bot chooses its own name, and could choose
     that of another team.
     """
+    team, bot = _names(player)
+    return f"{team} ({bot})" if team and bot and bot != team else team or bot or seat
+
+
+def _names(player: object) -> tuple[str, str]:
+    """Return the names of a player's team and of its bot; "" for a name that can't be seen."""
     record = player if isinstance(player, dict) else {}
     team, bot = (value if isinstance(value, str) and not is_blank(value) else "" for value in (record.get("team"), record.get("name")))
-    return f"{team} ({bot})" if team and bot and bot != team else team or bot or seat
+    return team, bot
+
+
+def result_sentence(outcome: Outcome, players: Mapping[Seat, Json], faults: Mapping[Seat, Fault], turns: Mapping[Seat, int]) -> str:
+    """Return how a match ended, for people: the game's sentence with the players' names, or whose fault ended it, in which step.
+
+    ``players`` are those of the replay's head. A name that several players have is followed by the seat.
+    """
+    names = {seat: escape(next(filter(None, (*_names(player), seat))), 40) for seat, player in players.items()}
+    names = {seat: f"{name} ({seat})" if [*names.values()].count(name) > 1 else name for seat, name in names.items()}
+    failed = [seat for seat in names if seat in faults and outcome.reason in (f"{seat}-timeout", f"{seat}-fault")]
+    if failed:
+        wins = f"{names[outcome.winner]} wins" if outcome.winner else "Nobody wins"
+        did = (f"{names[seat]} {_predicate(faults[seat])} in step {turns[seat]:,}" for seat in failed)
+        return f"{wins}: {' and '.join(did)}."
+    if any(len(seat) > 1 for seat in names):
+        return re.sub(rf"\b(?:the )?({'|'.join(names)})\b", lambda match: names[match[1].lower()], outcome.text, flags=re.IGNORECASE)
+    # A letter names a player only where the sentence begins.
+    letters = re.match(r"((?:[a-z], )*(?:[a-z] and )?[a-z]) (?:wins with|share the) ", outcome.text)
+    end = letters.end(1) if letters else 0
+    return re.sub(r"\b[a-z]\b", lambda match: names.get(match[0], match[0]), outcome.text[:end]) + outcome.text[end:]
+
+
+def _predicate(fault: Fault) -> str:
+    return str(fault.values.get("words", "left")) if fault.cause == "left" else _FAILED[fault.kind]

@@ -100,6 +100,7 @@ class ReplayWriter(Listener):
         result = {
             "type": "result",
             **event.outcome.to_json(),
+            "sentence": event.sentence,
             "steps": event.steps,
             "time": {seat: time.to_json() for seat, time in event.times.items()},
             "stderr_bytes": dict(event.stderr_bytes),

@@ -32,7 +32,7 @@ def test_a_match_ends_with_its_result_and_the_next_step(referee: Cli, tmp_path: 
     done = referee("play", "boxer", "runner")
     assert done.returncode == 0, done.stderr
     for word in (
-        "The hunter catches the prey after",
+        "Boxer catches Runner after",
         "winner   hunter Boxer (caught)",
         "score    hunter",
         "time     prey",

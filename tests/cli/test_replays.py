@@ -84,7 +84,7 @@ def test_a_replay_that_does_not_hold_fails_every_command_that_judges_it(good: Pa
 def test_show_tells_the_whole_story(good: Path, referee: Cli) -> None:
     page = referee("show", good).stdout
     for word in (
-        "The hunter catches the prey after 297 steps.",
+        "Boxer catches Runner after 297 steps.",
         "Boxer (boxer)",
         "cooldown 20",
         "bank None",
