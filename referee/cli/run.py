@@ -102,7 +102,7 @@ def _pages(
     from referee.pages.match_pages import MatchPages
 
     assert request.start is not None
-    labels = {seat: bots[seat].label if seat in bots else name.strip() for seat, name in names.items()}
+    labels = {seat: bots[seat].label if seat in bots else "a person" for seat in names}
     return MatchPages(request.room, request.checked_settings, request.start, replay, labels, people, tuple(bots), show)
 
 

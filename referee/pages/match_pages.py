@@ -81,6 +81,7 @@ class MatchPages(Listener):
                 "settings": _head(game, settings, players),
                 "start": {"turn": start.turn, "state": json.loads(game.codec.view_text(start.state, None))},
                 "timed": show.is_timed,
+                "people": list(people),
                 "pace": show.bots_pace,
             },
             "join": self.addresses[None] if is_for_others(show.host) else None,

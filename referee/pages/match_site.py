@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
 import json
 import os
 import threading
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
@@ -22,6 +24,7 @@ from referee.pages import qr
 from referee.pages.app import Site, read_json
 from referee.pages.human_session import COUNTDOWN, HumanMove, HumanSession, JudgedWish
 from referee.pages.replay_session import RunningReplaySession, Tail, call_in
+from referee.pages.security import new_token
 from referee.pages.stream import Stream
 from referee.replay.replay_index import ReplayIndex
 from referee.wire import decode
@@ -80,6 +83,8 @@ class MatchSite(Site):
         play = (None if game is None else game.human_play) or HumanPlay()
         self.session = HumanSession(pipes, pace, is_timed=is_timed, set_up=play.set_up, countdown=COUNTDOWN, refusal=self.recorded.refusal)
         self._join = join
+        #: Addresses that work once, by which one player invites the others: only the seat's own address lets somebody play on.
+        self._invitations = {new_token(): seat for seat in pipes} if len(pipes) > 1 else {}
         self.tail = Tail(path)
         self._pipes = dict(pipes)
         self._streams = {False: Stream()}
@@ -92,6 +97,8 @@ class MatchSite(Site):
         self._sockets: set[WebSocket] = set()
         self._delivered: set[WebSocket] = set()
         self._seated: dict[Seat, WebSocket] = {}
+        #: Seats whose page somebody has opened: an invitation to one is void.
+        self._arrived: set[Seat] = set()
         #: Messages to send, by socket and kind. Only the newest of each kind is kept, so that it can't grow.
         self._words: dict[WebSocket, dict[str, str]] = {}
         #: The newest request of each seat and kind.
@@ -113,8 +120,26 @@ class MatchSite(Site):
         return {**self.config, "mode": "live"} if seat is None else {**self.config, "mode": "seat", "seat": seat}
 
     def more_routes(self) -> list[Route]:
-        """The projector's page."""
-        return [Route("/{token}/projector", self._with_access(self._projector))]
+        """The projector's page, and the way of invited players to their seats."""
+        return [Route("/join/{invitation}", self._invited), Route("/{token}/projector", self._with_access(self._projector))]
+
+    async def _invited(self, request: Request) -> Response:
+        """Send whoever opens an invitation first to its seat."""
+        word = request.path_params["invitation"]
+        chosen = [invitation for invitation in self._invitations if hmac.compare_digest(invitation.encode(), word.encode())]
+        if not chosen:
+            return PlainTextResponse("Somebody has used this invitation already. Ask for another address.\n", 404)
+        seat = self._invitations.pop(chosen[0])
+        return RedirectResponse(f"/{next(token for token, owner in self.tokens.items() if owner == seat)}/", 303)
+
+    def _invitation(self, seat: Seat) -> dict[str, Json]:
+        """Return what the page of a seat shows to invite the next player who has not come yet; empty without one."""
+        for word, other in self._invitations.items():
+            if other != seat and other not in self._arrived:
+                path = f"/join/{word}"
+                shared = None if self._join is None else urljoin(self._join, path)
+                return {"invitation": {"seat": other, "path": path, "address": shared, "picture": qr.picture(shared) if shared else ""}}
+        return {}
 
     async def _projector(self, request: Request, seat: Seat | None) -> Response:
         from referee.pages import render
@@ -295,7 +320,7 @@ class MatchSite(Site):
 
     def _tell_session(self) -> None:
         for seat in self._seated:
-            self._say(seat, self.session.to_json(self._loop.time()))
+            self._say(seat, {**self.session.to_json(self._loop.time()), **self._invitation(seat)})
 
     async def _seat(self, seat: Seat, socket: WebSocket) -> None:
         """Connect a page to a seat; a previous window of that seat gets a message."""
@@ -305,6 +330,8 @@ class MatchSite(Site):
             with contextlib.suppress(RuntimeError, WebSocketDisconnect):
                 await before.close(TAKEN, "This seat was opened in another window, which continues with it.")
         self.session.arrive(seat)
+        self._arrived.add(seat)
+        self._invitations = {word: other for word, other in self._invitations.items() if other != seat}
         self._say_question(seat)
         self._update([])
 

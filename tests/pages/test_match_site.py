@@ -373,6 +373,31 @@ def test_a_person_is_asked_answers_and_gives_up(replay: Path) -> None:
     run(main)
 
 
+def test_the_first_player_invites_the_other_once(replay: Path) -> None:
+    async def main() -> None:
+        seats = {"hunter": Seat(), "prey": Seat()}
+        site = site_of(replay, {name: seat.theirs for name, seat in seats.items()})
+        site.follow()
+        first = Reader("hunter-token")
+        first.visit(site)
+        await until(lambda: first.of_type("session"))
+        invitation = first.of_type("session")[-1]["invitation"]
+        assert (invitation["seat"], invitation["address"]) == ("prey", None), "this server is for its own machine"
+        assert "prey-token" not in json.dumps(first.words)
+        status, headers, _ = await asked(site.app(), invitation["path"])
+        assert (status, headers["location"]) == (303, "/prey-token/")
+        assert (await asked(site.app(), invitation["path"]))[0] == 404
+        second = Reader("prey-token")
+        second.visit(site)
+        await until(lambda: "invitation" not in first.of_type("session")[-1] and second.of_type("session"))
+        assert "invitation" not in second.of_type("session")[-1]
+        await finish(site, first, second)
+        for seat in seats.values():
+            seat.close()
+
+    run(main)
+
+
 def test_a_wish_waits_until_its_position_is_known(replay: Path) -> None:
     """The question may come before the step that led to it."""
 

@@ -1,6 +1,7 @@
 // The board before a match: people and spectators see how it stands while the players get ready.
 
-import { byId, plain } from "../kit/dom.js";
+import { byId, el, plain } from "../kit/dom.js";
+import { capital, listed } from "./people.js";
 import { playersLine } from "./players.js";
 import { Recording } from "./recording.js";
 
@@ -40,11 +41,19 @@ export function showBefore(board, head, start) {
  * @param {import("./viewer.js").Viewer} viewer
  * @param {PageConfig} config
  */
-export function awaitMatch(viewer, { settings, start }) {
+export function awaitMatch(viewer, { settings, start, people }) {
   const head = /** @type {Head | undefined} */ (settings);
   const recording = head ? showBefore(viewer.board, head, start) : null;
   if (!head || !recording) return;
   byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
-  byId("players").replaceChildren(...playersLine(viewer.names(head, recording.display), recording.track));
+  byId("players").replaceChildren(...playersLine(viewer.names(/** @type {Head} */ (recording.head), recording.display), recording.track));
   byId("step").textContent = "Before the match";
+  document.body.classList.add("awaiting");
+  const { track, display } = recording;
+  const cards = recording.seats.flatMap((seat) => {
+    const goal = track && display?.createControls?.(track, seat).card?.goal;
+    return goal ? [el("p", {}, el("b", {}, `${capital(seat)}: `), goal)] : [];
+  });
+  byId("seat").hidden = false;
+  byId("seat").replaceChildren(el("h2", {}, people?.length ? `Waiting for ${listed(people)} to press Ready` : "Waiting for the players to start"), ...cards.slice(0, 2));
 }

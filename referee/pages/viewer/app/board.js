@@ -16,6 +16,8 @@ const MARGIN = 10;
 /** For how many steps a remark stays in sight. */
 const SAID_STEPS = 20;
 const SAID_LENGTH = 48;
+/** For how many steps the piece of the person who plays here is marked. */
+const YOU_STEPS = 60;
 /** From which zoom on a small map shows the whole board. */
 const MAP_ZOOM = 1.6;
 /** The longest way to a position that a running match has just reached, in milliseconds; after a longer wait it is drawn at once. */
@@ -93,6 +95,8 @@ export class Board {
     this.observer.observe(canvas);
     this.listen();
     this.words = new EndWords(this);
+    /** The seat of the person who plays on this page. */
+    this.you = "";
     /** The room around the board, in pixels. */
     this.margin = MARGIN;
   }
@@ -421,6 +425,11 @@ export class Board {
     for (const { text, at, color } of track.notes?.(frame) ?? []) {
       const ink = named(frame.palette, color);
       drawWords(context, page, { text, at: this.toPage(...at), color: ink, ink }, points, margin, taken, words, frame.palette);
+    }
+    const own = frame.turn < YOU_STEPS || !recording.steps ? spots.find(({ seat }) => seat === this.you) : undefined;
+    if (own) {
+      const ink = named(frame.palette, own.color);
+      drawWords(context, page, { text: "you", at: this.toPage(own.u, own.v), color: ink, ink }, points, margin, taken, words, frame.palette);
     }
     for (const seat of this.overlays) {
       const said = recording.lastSaid(seat, frame.turn, frame.isEnd ? 1 : SAID_STEPS);

@@ -1,11 +1,9 @@
 // What a person reads before a match, and the button that says "Ready"; and how to play, which can be read again at any time.
 
 import { el, facts, plain, remembered } from "../kit/dom.js";
+import { FINGERS } from "../kit/keys.js";
 import { drawing } from "./pad.js";
 import { called } from "./people.js";
-
-/** A device whose only pointer is a finger, such as a phone: it has no keys either. */
-const FINGERS = matchMedia("(hover: none) and (pointer: coarse)");
 
 /** Whether the card is shown before a match: the person's choice. */
 const isWanted = () => remembered("card") !== "off";
@@ -37,17 +35,18 @@ export function howToPlay(controls) {
 }
 
 /**
- * @param {{ head: Head, seat: string, others: string[], timed?: boolean, controls: Controls | null }} match
+ * @param {{ head: Head, seat: string, others: string[], timed?: boolean, people?: string[], controls: Controls | null }} match
  * @param {(name: string) => void} onReady
  */
-export function introduction({ head, seat, others, timed, controls }, onReady) {
-  const name = el("input", { type: "text", maxlength: "40", placeholder: "optional", "aria-label": "Your name", value: remembered("name") ?? "" });
+export function introduction({ head, seat, others, timed, controls, people = [] }, onReady) {
+  const guest = people.length > 1 ? `Guest ${people.indexOf(seat) + 1}` : "Guest";
+  const name = el("input", { type: "text", maxlength: "40", placeholder: guest, "aria-label": "Your name", value: remembered("name") ?? "" });
   const button = el("button", { type: "button", class: "main", id: "ready" }, "Ready");
   const form = el("form", { class: "row" }, el("label", {}, el("span", {}, "Your name "), name), button, el("span", { class: "note", role: "status", id: "waiting" }));
   const ready = (/** @type {Event} */ event) => {
     event.preventDefault();
     remembered("name", name.value);
-    onReady(name.value);
+    onReady(name.value.trim() || guest);
   };
   form.addEventListener("submit", ready);
   button.addEventListener("click", ready);

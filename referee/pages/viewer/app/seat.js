@@ -6,6 +6,7 @@ import { showBefore } from "./before.js";
 import { Countdown, MoveClock } from "./countdown.js";
 import { DrawingHand } from "./hand.js";
 import { HeldKeys } from "./held-keys.js";
+import { copyButton } from "./clip.js";
 import { howToPlay, introduction } from "./intro.js";
 import { MatchButtons } from "./match-buttons.js";
 import { Dials, Pads, write } from "./pad.js";
@@ -68,6 +69,8 @@ export class Seat {
     this.left = undefined;
     /** The remarks on the last steps, and when they came. @type {any[]} */
     this.told = [];
+    /** The address for another player who is awaited. */
+    this.invited = el("div", { class: "invitation", hidden: true });
     this.wish = new Wish(() => this.changed());
     this.previews = new Previews(() => (this.hovered ? this.combined(this.hovered) : this.pendingMove), (message) => view.send(message), (preview) => this.setPreview(preview));
     this.keys = new HeldKeys(view.board.end.signal);
@@ -79,6 +82,7 @@ export class Seat {
     this.intro();
     /** What is shown before the match. */
     this.before = showBefore(this.view.board, this.head, this.config.start);
+    this.view.board.you = this.seat;
   }
 
   get seats() {
@@ -106,6 +110,7 @@ export class Seat {
     this.howTo = controls;
     const { parts, button } = introduction({ ...this.config, head: this.head, seat: this.seat, others: this.others, controls }, (name) => this.view.send((this.ready = { type: "ready", name })));
     this.readyButton = button;
+    byId("title").textContent = `${plain(this.head.game, 40)} · ${plain(this.head.rules, 40)}`;
     this.place.hidden = false;
     this.place.replaceChildren(...parts);
   }
@@ -175,6 +180,7 @@ export class Seat {
       const { is_greeted: isGreeted, is_ready: isReady } = message.seats[this.seat] ?? {};
       if (this.ready && isGreeted && !isReady) this.view.send(this.ready);
       this.tellWaiting();
+      if (!this.isOver) this.invite();
     } else if (message.type === "asked") {
       this.asked = message.turn;
       this.askedAt = performance.now();
@@ -224,6 +230,20 @@ export class Seat {
     if (place) write(place, awaited(session, this.seat, this.others, this.head));
   }
 
+  /** The address for a player who has not come yet: it works once, so nobody can take the seat with it afterwards. */
+  invite() {
+    const { invitation } = this.session;
+    const address = invitation && (invitation.address ?? new URL(invitation.path, location.href).href);
+    const isNews = this.invited.dataset.address !== (address ?? "");
+    this.invited.dataset.address = address ?? "";
+    this.invited.hidden = !address || this.hasBegun;
+    if (this.invited.parentNode !== this.place) this.place.append(this.invited);
+    if (!address || !isNews) return;
+    const field = el("input", { type: "text", readonly: true, "aria-label": `Address for ${called(invitation.seat)}`, value: address, onfocus: () => field.select() });
+    const code = invitation.picture ? el("img", { src: invitation.picture, alt: "The address as a QR code", width: 140, height: 140 }) : null;
+    this.invited.replaceChildren(el("p", {}, `Send this address to ${called(invitation.seat)}. The first who opens it has the seat.`), el("p", { class: "row" }, field, copyButton("address", () => address, "Copy")), ...(code ? [code] : []));
+  }
+
   /** This person is out of the match. */
   leave() {
     this.stop();
@@ -258,6 +278,7 @@ export class Seat {
     this.wish.clear();
     this.view.board.onClick = null;
     this.view.board.hand = null;
+    this.view.board.you = "";
     this.view.board.canvas.parentElement?.classList.remove("playing");
     this.padPlace.hidden = true;
     this.place.classList.remove("playing", "mine");
