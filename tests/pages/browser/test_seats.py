@@ -96,7 +96,9 @@ def test_the_board_before_the_heading_while_and_the_result_after_a_match(serve: 
     # Spectators, too, see the board before the match, and who will play.
     spectator.locator("#step", has_text="Before the match").wait_for()
     assert spectator.locator("#board").is_visible()
-    assert "human (hunter)" in spectator.locator("#players").inner_text()
+    assert spectator.locator("#players").text_content() == "huntera person against preystill"
+    spectator.get_by_role("heading", name="Waiting for the hunter to press Ready").wait_for()
+    assert axe(spectator) == []
     # The position is there before anybody is ready.
     page.locator("#ready").wait_for()
     assert "Against still (prey)" in page.locator("#seat").inner_text()

@@ -18,13 +18,13 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     wait_until_read(page, 297)
     page.get_by_text("✓ verified").wait_for()
     assert page.locator("#title").inner_text() == "evasion · classic"
-    assert "Talks (hunter) against Runner (prey)" in page.locator("#players").inner_text()
+    assert page.locator("#players").text_content() == "hunterTalks against preyRunner"
     assert step(page) == 0
     page.locator(".chart:visible").nth(3).wait_for()
     assert page.locator(".chart:visible").count() == 4
-    page.locator("#panel-story", has_text="The hunter catches the prey after 297 steps").wait_for()
+    page.locator("#panel-story", has_text="Talks catches Runner after 297 steps").wait_for()
     page.click("#tab-match")
-    page.locator("#panel-match", has_text="The hunter catches the prey after 297 steps").wait_for()
+    page.locator("#panel-match", has_text="Talks catches Runner after 297 steps").wait_for()
 
 
 @pytest.mark.slow

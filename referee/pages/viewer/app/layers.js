@@ -42,7 +42,8 @@ export function showLayers(viewer) {
     viewer.lookInto(viewer.playback.turn);
     board.request();
   }));
-  byId("overlays").replaceChildren(cameraChoice(board, track), ...own, ...seats, ...engine);
+  const group = (/** @type {string} */ title, /** @type {HTMLElement[]} */ boxes) => (boxes.length ? [el("h3", {}, title), ...boxes] : []);
+  byId("overlays").replaceChildren(cameraChoice(board, track), ...own, ...group("Players", seats), ...group("Engine", engine));
 }
 
 /** @param {import("./board.js").Board} board @param {Track | null} track */

@@ -1,8 +1,8 @@
 // The page: joins the viewer to the keyboard, the address and files that are opened.
 
 import { awaitResult, showNeighbours } from "../many/neighbours.js";
-import { byId, el, facts, part, plain } from "../kit/dom.js";
-import { actOn, isTaken } from "../kit/keys.js";
+import { byId, closeButton, el, facts, part, plain } from "../kit/dom.js";
+import { actOn, FINGERS, isTaken, keyCaps } from "../kit/keys.js";
 import { bytesOf } from "../kit/packed.js";
 import { awaitMatch } from "./before.js";
 import { nextCamera } from "./layers.js";
@@ -27,8 +27,15 @@ const KEYS = [
   ["X", "hide the text at the end of the match, and show it again"],
   ["F", "go to the newest step of a running match (with Shift: play faster until there)"],
   ["0", "the whole board; wheel, pinch or drag to zoom and pan"],
-  ["Tab to the board", "then W A S D move the view, once it is zoomed in"],
-  ["?", "these keys; for a player also how to play"],
+  ["Tab", "to the board: then W A S D move the view, once it is zoomed in"],
+  ["?", "this help; for a player how to play"],
+];
+/** The same for a person who has only fingers. */
+const GESTURES = [
+  ["Tap a moment", "goes to its step, and marks on the board what it is about"],
+  ["Drag the slider or a chart", "goes through the steps"],
+  ["Pinch the board", "zooms in and out; then a drag moves it"],
+  ["Tap the text at the end", "hides it; a tap on the board shows it again"],
 ];
 
 /** @type {PageConfig} */
@@ -228,10 +235,12 @@ function listenForDrops() {
 
 function showKeys() {
   const dialog = part("help", HTMLDialogElement);
-  const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
-  const list = facts(KEYS.map(([keys, text]) => [el("kbd", {}, keys), text]));
-  const own = viewer.seat?.help ?? [];
-  dialog.replaceChildren(...own, own.length ? el("h2", {}, "Keys of the viewer") : el("h2", { id: "help-title" }, "Keys"), list, close);
+  const { seat } = viewer;
+  const list = FINGERS.matches ? facts(GESTURES) : facts(KEYS.map(([keys, text]) => [keyCaps(keys), text]));
+  // While a person plays, the viewer's keys mean something else.
+  const own = seat?.help ?? [];
+  const rest = [own.length ? el("h2", {}, "The viewer") : el("h2", { id: "help-title" }, "Help"), list];
+  dialog.replaceChildren(closeButton(dialog), ...own, ...(own.length && !seat?.isOver ? [] : rest));
   // Not on the first control: a key that is meant for the match would press it.
   dialog.tabIndex = -1;
   if (!dialog.open) dialog.showModal();

@@ -126,7 +126,7 @@ class MatchPanel {
     const parts = [];
     parts.push(el("h2", {}, "Result"), el("p", { class: "headline" }, result ? outcomeText(this.recording) : this.recording.isOver ? "None: the replay is cut short." : "The match is still running."));
     if (result) {
-      parts.push(facts([["Winner", plain(result.winner ?? "nobody", 60)], ["Reason", plain(result.reason, 60)], ["Score", track.result(result)]]));
+      parts.push(facts([["Winner", plain(head.players[result.winner]?.name ?? "nobody", 60)], ["Reason", plain(result.reason, 60)], ["Score", track.result(result)]]));
     }
     for (const record of faults) {
       for (const [seat, fault] of Object.entries(record.faults)) {
@@ -156,7 +156,9 @@ class MatchPanel {
       const time = result?.time?.[seat];
       const used = typeof time?.used_seconds === "number" ? `${number(time.used_seconds, 2)} s` : "";
       const longest = typeof time?.longest_seconds === "number" ? `${number(time.longest_seconds * 1000, 1)} ms` : "";
-      return el("tr", {}, el("th", { scope: "row" }, plain(seat, 20)), el("td", {}, `${plain(player?.name, 40)} (${plain(player?.program, 120)})`), el("td", { class: "number" }, used), el("td", { class: "number" }, longest));
+      // The bot's own name and its program, unless they say no more than the name.
+      const details = [player?.own, player?.program].map((text) => plain(text, 120)).filter((text, at, all) => text && all.indexOf(text) === at && text.toLowerCase() !== player.name.toLowerCase());
+      return el("tr", {}, el("th", { scope: "row" }, plain(seat, 20)), el("td", {}, plain(player?.name, 40), ...details.map((text) => el("div", { class: "note" }, text))), el("td", { class: "number" }, used), el("td", { class: "number" }, longest));
     });
     const titles = ["seat", "player", head.clock.kind === "cpu" ? "CPU time used" : "time used", "longest"].map((title, at) => el("th", { scope: "col", class: at > 1 ? "number" : "" }, title));
     return el("table", {}, el("thead", {}, el("tr", {}, ...titles)), el("tbody", {}, ...rows));

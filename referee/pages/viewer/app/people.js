@@ -42,18 +42,12 @@ export function faultHeading(recording, seat, turn) {
 }
 
 /**
- * The outcome in words, with the players' names; where a person left, that is what ended the match.
+ * The outcome in words, with the players' names; replays of earlier versions have no sentence with these.
  * @param {import("./recording.js").Recording} recording
  */
-export function outcomeText(recording) {
-  const { result } = recording;
-  const left = recording.seats.filter((seat) => departure(recording, seat));
-  if (left.length !== 1 || !String(result?.reason).startsWith(`${left[0]}-`)) {
-    const text = plain(result?.text, 300);
-    return plain(recording.track?.withNames?.(text) ?? text, 300);
-  }
-  const wins = result.winner ? ` ${capital(listed([result.winner]))} wins.` : "";
-  return plain(departure(recording, left[0]).faults[left[0]].text, 300).replace(/[^.]$/, "$&.") + wins;
+export function outcomeText({ result, track }) {
+  const text = plain(result?.text, 300);
+  return plain(result?.sentence ?? track?.withNames?.(text) ?? text, 300);
 }
 
 /**
@@ -69,7 +63,7 @@ export function ending(recording, seat, reason) {
   if (!result) return ["The match was stopped early", own || "It has no result."];
   const heading = result.winner === seat ? "You won" : result.winner ? "You lost" : "Nobody won";
   const failed = !own && recording.faults.some((record) => record.faults?.[seat]) ? plain(recording.faults.find((record) => record.faults?.[seat]).faults[seat]?.text, 300) : "";
-  return [heading, own ? `${own} ${result.winner ? `${capital(listed([result.winner]))} wins.` : ""}`.trim() : failed || outcomeText(recording)];
+  return [heading, own ? `${own} ${result.winner ? `${plain(recording.head?.players[result.winner]?.name, 40)} wins.` : ""}`.trim() : failed || outcomeText(recording)];
 }
 
 /**

@@ -8,23 +8,23 @@ import { named, palette } from "./palette.js";
 const MOST = 8;
 
 /**
- * A seat of one letter stands in a badge, as on the board; a longer one behind the name.
- * @param {{ seat: string, name: string, color: string }[]} names
+ * Each name with its seat as a badge in the seat's colour, as on the board.
+ * @param {{ seat: string, name: string, own: string, color: string }[]} names
  * @param {Track | null} track
  * @returns {(Node | string)[]}
  */
 export function playersLine(names, track) {
   const colors = palette();
   const shown = names.slice(0, MOST);
-  const parts = shown.flatMap(({ name, seat, color }, at) => {
-    const isLetter = seat.length === 1;
-    const sign = el("i", { class: isLetter ? "badge" : "dot", "aria-hidden": "true" }, isLetter ? seat : null);
-    sign.style.background = named(colors, color);
-    if (isLetter) sign.style.color = inkOn(named(colors, color));
+  const parts = shown.flatMap(({ name, own, seat, color }, at) => {
+    const badge = el("i", { class: seat.length > 1 ? "badge word" : "badge" }, seat);
+    badge.style.background = named(colors, color);
+    badge.style.color = inkOn(named(colors, color));
     const score = track?.standings ? el("b", { class: "points", "data-seat": seat }) : null;
+    const title = own && own !== name ? `${name}, whose bot is ${own}` : name;
     // Many names stand beside each other, two play against each other.
-    const between = at === 0 ? "" : names.length > 2 ? " " : " against ";
-    return [between, el("span", { class: "player" }, sign, el("span", { class: "player-name" }, name), score ? " " : null, score), isLetter ? el("span", { class: "unseen" }, ` (${seat})`) : ` (${seat})`];
+    const between = at === 0 ? "" : names.length > 2 ? " " : el("span", { class: "unseen" }, " against ");
+    return [between, el("span", { class: "player", title }, badge, el("span", { class: "player-name" }, name), score ? " " : null, score)];
   });
   return names.length > MOST ? [...parts, ` and ${number(names.length - MOST)} more`] : parts;
 }

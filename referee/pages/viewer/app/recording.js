@@ -2,7 +2,7 @@
 
 import { Column, lastBefore } from "../kit/columns.js";
 import { DISPLAYS } from "./displays.js";
-import { counted, plain, playerName } from "../kit/dom.js";
+import { counted, plain, playerNames } from "../kit/dom.js";
 import { drawn } from "../kit/frames.js";
 import { bytesOf } from "../kit/packed.js";
 
@@ -55,8 +55,8 @@ export class Recording {
     this.gaps = [];
     /** Microseconds billed, by seat. @type {Record<string, Column>} */
     this.billed = {};
-    /** Microseconds billed for answers that were faults, by seat and turn. @type {Record<string, Map<number, number>>} */
-    this.failed = {};
+    /** Microseconds billed in steps with a fault, by seat and turn. @type {Record<string, Map<number, number>>} */
+    this.cutOff = {};
     /** The number of steps in which somebody was asked: a fault may end a match in a step that is never completed. */
     this.asked = 0;
     /** Bytes of the log so far, by seat. @type {Record<string, Column>} */
@@ -165,14 +165,14 @@ export class Recording {
       if (typeof head[part] !== "object" || head[part] === null) throw new Error(`The replay's head has no ${part}.`);
     }
     if (Object.keys(head.players).length > MOST_SEATS) throw new Error("The replay's head names more players than any game has.");
-    for (const [seat, player] of Object.entries(head.players)) head.players[seat] = { ...player, name: playerName(player, seat) };
+    for (const [seat, player] of Object.entries(head.players)) head.players[seat] = { ...player, ...playerNames(player, seat) };
     this.display = display;
     this.minorKinds = Object.entries(display.eventLooks ?? {}).flatMap(([kind, look]) => (look.isMinor ? [kind] : []));
     this.track = display.createTrack(head);
     this.head = head;
     for (const seat of Object.keys(head.players)) {
       this.billed[seat] = new Column(Float32Array);
-      this.failed[seat] = new Map();
+      this.cutOff[seat] = new Map();
       this.logged[seat] = new Column(Float64Array);
       this.said[seat] = { turns: [], texts: [] };
       this.drawn[seat] = [];
@@ -186,8 +186,8 @@ export class Recording {
     this.asked = this.steps + 1;
     for (const [seat, fault] of Object.entries(record.faults)) {
       this.events.push({ turn: this.steps, kind: "fault", seat, text: plain(fault?.text, 600) });
-      if (typeof record.us?.[seat] === "number") this.failed[seat]?.set(this.steps, record.us[seat]);
     }
+    for (const [seat, us] of Object.entries(record.us ?? {})) if (typeof us === "number") this.cutOff[seat]?.set(this.steps, us);
     if (record.log) this.takeLog(record.log);
   }
 
@@ -239,8 +239,8 @@ export class Recording {
 
   /** Microseconds billed to a seat in a step; NaN where it was not asked. @param {string} seat @param {number} turn */
   us(seat, turn) {
-    const failed = this.failed[seat];
-    return (failed.size ? failed.get(turn) : undefined) ?? (turn >= 0 && turn < this.steps ? this.billed[seat].data[turn] : NaN);
+    const cutOff = this.cutOff[seat];
+    return (cutOff.size ? cutOff.get(turn) : undefined) ?? (turn >= 0 && turn < this.steps ? this.billed[seat].data[turn] : NaN);
   }
 
   /**

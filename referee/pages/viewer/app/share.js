@@ -1,6 +1,7 @@
 // Sharing: a link to this step, a picture of it, and a passage as a video.
 
-import { counted, el, number, part, plain } from "../kit/dom.js";
+import { closeButton, counted, el, number, part, plain } from "../kit/dom.js";
+import { bytesOf } from "../kit/packed.js";
 import { copyButton, copyPicture, save } from "./clip.js";
 import { secondsOf, Studio, videoForm } from "./picture.js";
 
@@ -18,6 +19,7 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
  * @property {() => number} turn
  * @property {() => string} link the whole address; "" while there is none to share
  * @property {string} note on the link: who can open it
+ * @property {(() => Promise<Blob>) | null} file the replay, where the page has all of it
  */
 
 /** The dialog, and the passage that was chosen with [ and ]. */
@@ -38,7 +40,18 @@ export class Share {
   /** The passage begins or ends at this step. @param {"from" | "to"} end */
   mark(end) {
     this[end] = this.shown.turn();
+    this.showPassage();
     return end === "from" ? `A passage to share begins at step ${number(this.shown.turn())}.` : `A passage to share ends at step ${number(this.shown.turn())}.`;
+  }
+
+  /** Show the chosen passage on the scrubber. */
+  showPassage() {
+    const { from, to } = this.passage();
+    const { style } = part("passage", HTMLElement);
+    const steps = Math.max(1, this.shown.recording.steps);
+    style.left = `${(100 * from) / steps}%`;
+    style.width = `${(100 * (to - from)) / steps}%`;
+    part("passage", HTMLElement).hidden = this.from === null && this.to === null;
   }
 
   /** @returns {{ from: number, to: number }} */
@@ -54,8 +67,7 @@ export class Share {
     if (!shown.recording.track || dialog.open) return;
     // Work that was given up may still end: it writes into a line that is gone.
     this.status = el("p", { class: "note", role: "status" });
-    const close = el("button", { type: "button", onclick: () => dialog.close() }, "Close");
-    dialog.replaceChildren(el("h2", { id: "sharing-title" }, "Share"), this.linkPart(), this.picturePart(), ...this.passagePart(), this.status, el("p", {}, close));
+    dialog.replaceChildren(closeButton(dialog), el("h2", { id: "sharing-title" }, "Share"), this.linkPart(), this.picturePart(), ...this.passagePart(), ...this.filePart(), this.status);
     dialog.onclose = () => this.giveUp();
     dialog.showModal();
   }
@@ -99,6 +111,17 @@ export class Share {
     } finally {
       studio.close();
     }
+  }
+
+  /** The replay as a file, which every command and every page of this kind reads. */
+  filePart() {
+    const { file } = this.shown;
+    if (!file) return [];
+    const keep = el("button", { type: "button", onclick: () => this.run(async () => {
+      save(await file(), `${this.name()}.replay.jsonl.gz`);
+      return "The replay is in your downloads.";
+    }) }, "Save the replay");
+    return [el("section", {}, el("h3", {}, "Replay"), el("p", { class: "row" }, keep))];
   }
 
   passagePart() {
@@ -190,4 +213,10 @@ export class Share {
 export function linkNote({ mode }) {
   if (mode === "export" || location.protocol === "file:") return "The link works for everybody who has this file at the same path.";
   return "The link works while the referee serves this page. Everybody who knows it can watch.";
+}
+
+/** The way to the file of the replay; null where the page has none, or only a part. @param {PageConfig} config @returns {(() => Promise<Blob>) | null} */
+export function fileOf({ mode, server }) {
+  if (mode === "export") return async () => new Blob([bytesOf(part("replay", HTMLElement).textContent ?? "")]);
+  return mode === "watch" && server ? async () => (await fetch("replay")).blob() : null;
 }

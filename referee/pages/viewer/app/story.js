@@ -1,7 +1,8 @@
 // The story beside the board: the moments of the match in plain words, one click each.
 
-import { el, number } from "../kit/dom.js";
+import { el, number, remembered } from "../kit/dom.js";
 import { momentsOf } from "./moments.js";
+import { outcomeText } from "./people.js";
 
 /** The story of a growing replay is made again after a pause: at least these milliseconds, and this multiple of the time that it took to make. */
 const PAUSE_MS = 60;
@@ -29,7 +30,37 @@ export class StoryPanel {
     this.note = el("p", { class: "note" });
     this.list = el("ol", { class: "story" });
     const keys = el("p", { class: "note" }, el("kbd", {}, "P"), " ", el("kbd", {}, "N"), " previous and next moment");
-    this.element = el("div", {}, this.list, this.note, keys);
+    this.result = el("strong");
+    this.hides = el("button", { type: "button", onclick: () => this.hideResults(!this.isHiding) });
+    this.headline = el("p", { class: "result", hidden: true }, this.result, " ", this.hides);
+    this.element = el("div", {}, this.headline, this.list, this.note, keys);
+  }
+
+  /** Whether the reader wants to watch a match without knowing how it ends. */
+  get isHiding() {
+    return remembered("results") === "hidden";
+  }
+
+  /** @param {boolean} isHiding */
+  hideResults(isHiding) {
+    remembered("results", isHiding ? "hidden" : "shown");
+    this.show(this.turn);
+  }
+
+  /** The result before the story, and the moments that come later, unless the reader hides them. */
+  showResult() {
+    const { recording, isHiding, turn } = this;
+    const isHidden = isHiding && turn < recording.steps;
+    this.headline.hidden = !recording.result;
+    this.result.textContent = isHidden ? "The result is hidden." : recording.result ? outcomeText(recording) : "";
+    this.hides.textContent = isHiding ? "Show results" : "Hide results";
+    this.list.classList.toggle("hides", isHidden);
+  }
+
+  /** The text of the last moment up to a step, with its step. @param {number} turn */
+  textAt(turn) {
+    const last = this.moments.filter((moment) => moment.turn <= turn).at(-1);
+    return last ? `${number(last.turn)} · ${last.text}` : "";
   }
 
   refresh() {
@@ -96,6 +127,7 @@ export class StoryPanel {
   show(turn) {
     this.turn = turn;
     this.update();
+    this.showResult();
     const last = this.moments.filter((moment) => moment.turn <= turn).length - 1;
     /** @type {HTMLElement | null} */
     let current = null;

@@ -38,7 +38,7 @@ export function stripsOf(recording) {
     color: recording.display?.seatColors?.[seat] ?? "plain",
     value: (turn) => recording.us(seat, turn) / 1000,
     bars: () => recording.asked,
-    faults: () => recording.failed[seat].keys(),
+    faults: () => recording.faults.filter(({ faults }) => faults[seat]).map(({ turn }) => turn),
     limit: limitOf(recording.head, seat),
     isKnown: () => recording.asked > 0,
   }));

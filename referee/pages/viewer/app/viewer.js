@@ -17,7 +17,7 @@ import { playersLine, tellScores } from "./players.js";
 import { Playback, showTransport } from "./playback.js";
 import { readAll, Recording } from "./recording.js";
 import { Seat } from "./seat.js";
-import { linkNote, Share } from "./share.js";
+import { fileOf, linkNote, Share } from "./share.js";
 import { Strips } from "./strips.js";
 
 const canvas = part("board", HTMLCanvasElement);
@@ -57,7 +57,7 @@ export class Viewer {
     this.shift = false;
     this.bar = new AddressBar(this.board, this.playback, config.mode !== "seat");
     this.wanted = this.bar.step;
-    this.share = new Share({ board: this.board, recording: this.recording, turn: () => this.playback.turn, link: () => this.link, note: linkNote(config) });
+    this.share = new Share({ board: this.board, recording: this.recording, turn: () => this.playback.turn, link: () => this.link, note: linkNote(config), file: fileOf(config) });
     /** The spectators' token, which a page of a player has when the match is over. @type {string | undefined} */
     this.spectators = undefined;
     /** Metrics that came before the head. @type {[number, Record<string, any>][]} */
@@ -74,7 +74,7 @@ export class Viewer {
     // Nothing of another replay stays on the page.
     document.body.classList.add("boardless");
     byId("title").textContent = document.title = "Referee";
-    for (const id of ["players", "step", "score", "summary", "hover", "scrub-value"]) byId(id).textContent = "";
+    for (const id of ["players", "step", "score", "summary", "hover", "told"]) byId(id).textContent = "";
     for (const id of ["tabs", "panels", "strips", "legend", "overlays"]) byId(id).replaceChildren();
     scrubber.max = scrubber.value = "0";
     part("check", HTMLSpanElement).hidden = true;
@@ -106,9 +106,10 @@ export class Viewer {
     const { recording } = this;
     const head = /** @type {Head} */ (recording.head);
     byId("empty").hidden = true;
+    if (!this.seat) byId("seat").hidden = true;
+    document.body.classList.remove("awaiting");
     document.body.classList.remove("boardless");
     byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
-    byId("players").title = this.names(head).map(({ name, seat }) => `${name} (${seat})`).join(" against ");
     document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
     this.legend();
     fitLayout(recording.track);
@@ -189,7 +190,7 @@ export class Viewer {
 
   /** The players, as the head names them. @param {Head} head @param {Display | null} display */
   names(head, display = this.recording.display) {
-    return Object.entries(head.players).map(([seat, player]) => ({ seat: plain(seat, 20), name: plain(player?.name, 40), color: display?.seatColors?.[seat] ?? "plain" }));
+    return Object.entries(head.players).map(([seat, player]) => ({ seat: plain(seat, 20), name: plain(player?.name, 40), own: plain(player?.own, 40), color: display?.seatColors?.[seat] ?? "plain" }));
   }
 
   /** What shows colours: the names in the header and the legend. */
@@ -297,7 +298,6 @@ export class Viewer {
     // While steps fly by, it changes together with the score.
     if (!playback.isMoving) byId("step").textContent = `Step ${number(turn)}`;
     scrubber.value = String(turn);
-    byId("scrub-value").textContent = `${number(turn)} / ${number(recording.steps)}`;
     tellBehind(playback);
     const isEnd = turn === recording.steps && recording.result !== null;
     byId("outcome").textContent = isEnd ? outcomeText(recording) : "";
@@ -317,9 +317,10 @@ export class Viewer {
     // If each player has a score, it is beside the name; a person who plays on a phone sees no names.
     const score = track.standings && !this.seat ? "" : turn === steps && result ? track.result(result) : track.score(turn);
     byId("step").textContent = `Step ${number(turn)}`;
-    byId("score").textContent = [`of ${number(steps)}`, score].filter(Boolean).join(" · ");
+    byId("score").replaceChildren(`of ${number(steps)}`, score ? el("span", { class: "long" }, ` · ${score}`) : "");
     if (track.standings) tellScores(byId("players"), track.standings(turn));
     this.panels?.go(turn);
+    byId("told").textContent = this.panels?.story.textAt(turn) ?? "";
     const summary = track.summary(turn);
     scrubber.setAttribute("aria-valuetext", summary);
     canvas.setAttribute("aria-label", `The board. ${summary}`);
@@ -357,8 +358,13 @@ export class Viewer {
     const { track } = this.recording;
     const what = cell && track ? track.hover(cell, this.playback.turn) : "";
     byId("hover").textContent = cell ? `(${cell.x}, ${cell.y})${what ? ` · ${what}` : ""}` : "";
-    // The text stands in the half of the board where the pointer isn't.
-    if (cell && track) byId("caption").classList.toggle("above", track.place(cell.x, cell.y)[1] > this.board.center[1]);
+    if (!cell || !track) return;
+    // Beside the cell, on the side where there is room.
+    const [x, y] = this.board.toPage(...track.place(cell.x, cell.y));
+    const { style } = byId("caption");
+    const isRight = x > canvas.clientWidth / 2;
+    style.translate = `${isRight ? x - 14 : x + 14}px ${Math.max(0, y - 34)}px`;
+    byId("hover").style.translate = isRight ? "-100%" : "";
   }
 
   controlsChanged() {

@@ -39,14 +39,14 @@ export function byId(id) {
 const MANY_MARKS = /(\p{M}{3})\p{M}+/gu;
 
 /**
- * The name of a player of a replay's head; where it has none that can be seen, that of its seat. In a league the team comes first and the
- * bot's own name after it: a bot could call itself like another team.
+ * The name of a player of a replay's head, in a league that of its team; where it has none that can be seen, that of its seat. And the bot's
+ * own name, which is no more than a detail: a bot could call itself like another team.
  * @param {{ name?: unknown, team?: unknown } | null | undefined} player
  * @param {string} seat
  */
-export function playerName(player, seat) {
+export function playerNames(player, seat) {
   const [team, own] = [player?.team, player?.name].map((name) => (typeof name === "string" && /[^\s\u200b-\u200d\u2060\ufeff]/.test(name) ? name : ""));
-  return team && own && own !== team ? `${team} (${own})` : team || own || seat;
+  return { name: team || own || seat, own };
 }
 
 /**
@@ -78,6 +78,11 @@ export function number(value, digits = 0) {
 /** A number of things: "1 step", "2 steps". @param {number} count @param {string} one @param {string} [many] where it isn't `one` with an s */
 export function counted(count, one, many) {
   return `${number(count)} ${count === 1 ? one : (many ?? `${one}s`)}`;
+}
+
+/** A button in a corner of a dialog that closes it. @param {HTMLDialogElement} dialog */
+export function closeButton(dialog) {
+  return el("button", { type: "button", class: "close", "aria-label": "Close", onclick: () => dialog.close() }, "×");
 }
 
 /**

@@ -1,5 +1,15 @@
 // The keys of a page.
 
+import { el } from "./dom.js";
+
+/** A device whose only pointer is a finger, such as a phone: it has no keys either. */
+export const FINGERS = matchMedia("(hover: none) and (pointer: coarse)");
+
+/** Keys in words, one cap for each. @param {string} keys with spaces between them */
+export function keyCaps(keys) {
+  return el("span", { class: "caps" }, ...keys.split(" ").map((key) => el("kbd", {}, key)));
+}
+
 /** Whether what has the focus was pressed by a pointer: then Space is the page's. Only what Tab has reached keeps it. */
 let isPressed = false;
 globalThis.addEventListener?.("pointerdown", () => (isPressed = true), true);

@@ -350,6 +350,8 @@ interface PageConfig {
   commands?: { program: string; replay: string | null; bots: Record<string, string | null> };
   version: string;
   timed?: boolean;
+  /** The seats of people. */
+  people?: string[];
   /** The number of the replay in the list that has opened it. */
   listed?: number;
   /** The position in which a match that is shown live begins, with its turn. */
