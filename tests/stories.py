@@ -25,11 +25,12 @@ globalThis.document = { documentElement: { dataset: {} } };
 globalThis.matchMedia = () => ({ matches: false });
 const { Recording } = await import("./recording.js");
 const { momentsOf } = await import("./moments.js");
-const stories = JSON.parse(readFileSync(process.argv[2], "utf-8")).map(({ lines, metrics, judged }) => {
+const stories = JSON.parse(readFileSync(process.argv[2], "utf-8")).map(({ lines, metrics, judged, mistakes }) => {
   const recording = new Recording();
   recording.feed(new TextEncoder().encode(lines));
   for (const [turn, values] of metrics) recording.learn(recording.track?.measure(turn, values) ?? []);
   if (recording.track?.judged) recording.learn(recording.track.judged(judged));
+  recording.mistakes = mistakes ?? [];
   recording.finish();
   return { ...momentsOf(recording), problem: recording.problem };
 });

@@ -80,6 +80,7 @@ class Site:
             "check": self._check,
             "question": self._question,
             "judged": self._judged,
+            "mistakes": self._mistakes,
             "overlay": self._overlay,
             "commands": self._commands,
         }
@@ -163,6 +164,12 @@ class Site:
         session.start_verdicts()
         points, is_all = await asyncio.wait_for(session.judged_from(start), self.patience)
         return JSONResponse({"points": points, "is_all": is_all, "left_out": session.recorded.left_out if is_all else []})
+
+    async def _mistakes(self, request: Request, seat: Seat | None) -> Response:
+        """Return the moves that cost the losing seats most."""
+        session = self._visible(seat)
+        await asyncio.wait_for(session.verdict(), self.patience)
+        return JSONResponse(await worked(session.mistakes, self.thinking, self.patience))
 
     async def _overlay(self, request: Request, seat: Seat | None) -> Response:
         session, turn = self._visible(seat), _number(request, "turn")

@@ -11,7 +11,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
 
-from referee.replay.reader import read_lines
+from referee.replay.match_analysis import costly_moves
+from referee.replay.reader import ReplayReader, read_lines
 from referee.replay.replay_index import ReplayIndex
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: The most processor time of a search for the moves that cost most, in seconds.
+_SEARCH_SECONDS = 4.0
 #: The most verdicts in one response.
 _MOST_POINTS = 500
 
@@ -64,6 +67,13 @@ class ReplaySession:
         if self._verdict is None and self.recorded.verdict is None:
             # No thread waits for its turn: a visitor can ask for many replays.
             self._verdict = asyncio.ensure_future(worked(lambda: self.recorded.play(self.name, self.lines()), self._turn))
+
+    def mistakes(self) -> list[dict[str, Json]]:
+        """Return the moves that cost the losing seats most, once the replay was played again; none of a replay that doesn't hold."""
+        recorded = self.recorded
+        if recorded.verdict is None or recorded.verdict["status"] != "good":
+            return []
+        return costly_moves(ReplayReader(self.path, self.lines()), recorded.latest, _SEARCH_SECONDS)
 
     def lines(self) -> Iterator[bytes]:
         """Yield its lines; errors as for ``read_lines``."""

@@ -117,21 +117,9 @@ class MatchAnalysis:
 
     def _searched(self, budget: Budget) -> tuple[list[_Search], dict[Seat, str]]:
         """Read the replay once more: what the moves of the losing seats cost, and their faults."""
-        game, appraisal = self.game, self.game.appraisal
-        outcome = None if self.verified.get("kind") == "unreadable" else game.outcome(self._index.latest)
-        if appraisal is None or outcome is None or outcome.winner is None:
+        if self.verified.get("kind") == "unreadable":
             return [], {}
-        searches = [_Search(game, appraisal, seat, self._settings) for seat in game.seats(self._settings) if seat != outcome.winner]
-        faults: dict[Seat, str] = {}
-        unsearched = 0
-        for event in ReplayReader(self._path).events():
-            if isinstance(event, PlayersFaulted):
-                faults |= {seat: f"a fault in step {event.turn:,}. {fault.text}" for seat, fault in event.faults.items()}
-                continue
-            unsearched += budget.left <= 0.0
-            with budget:
-                for search in searches if budget.left > 0.0 else ():
-                    search.take(event)
+        searches, faults, unsearched = _searched(ReplayReader(self._path), self._index.latest, budget)
         if unsearched:
             self.left_out.append(
                 f"The search for better moves left out the last {counted(unsearched, 'step')}: that would take too long on a board like this."
@@ -143,6 +131,39 @@ class MatchAnalysis:
             return self._index.verdict_of(state)
         except Spent:
             return {}
+
+
+def costly_moves(reader: ReplayReader, last: object, seconds: float) -> list[dict[str, Json]]:
+    """Return the moves that cost the losing seats most, each with a better one, in JSON for pages.
+
+    ``last`` is the last position. At most so many ``seconds`` of processor time are spent; steps after that are left out.
+    """
+    searches, _, _ = _searched(reader, last, Budget(seconds))
+    return [
+        {"seat": search.seat, "turn": costly.step, "played": costly.played, "better": costly.better, "text": costly.appraised.about}
+        for search in searches
+        for costly in search.losses(lambda _: {}, "").steps
+    ]
+
+
+def _searched(reader: ReplayReader, last: object, budget: Budget) -> tuple[list[_Search], dict[Seat, str], int]:
+    """Return the searches through the moves of the losing seats, their faults in words, and the number of steps that the budget left out."""
+    game, settings, appraisal = reader.game, reader.settings, reader.game.appraisal
+    outcome = game.outcome(last)
+    if appraisal is None or outcome is None or outcome.winner is None:
+        return [], {}, 0
+    searches = [_Search(game, appraisal, seat, settings) for seat in game.seats(settings) if seat != outcome.winner]
+    faults: dict[Seat, str] = {}
+    unsearched = 0
+    for event in reader.events():
+        if isinstance(event, PlayersFaulted):
+            faults |= {seat: f"a fault in step {event.turn:,}. {fault.text}" for seat, fault in event.faults.items()}
+            continue
+        unsearched += budget.left <= 0.0
+        with budget:
+            for search in searches if budget.left > 0.0 else ():
+                search.take(event)
+    return searches, faults, unsearched
 
 
 class _Search:

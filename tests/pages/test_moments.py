@@ -66,6 +66,17 @@ def test_moments_of_each_game(app: Path) -> None:
         assert moment in story, story
 
 
+def test_costly_moves_are_told_with_what_was_played_and_not_with_what_was_better(app: Path) -> None:
+    mistakes = [{"seat": "prey", "turn": 41, "played": {"go": [0, 1]}, "better": {"go": [1, 0]}, "text": "go east"}]
+    [story] = told(app, {**given(CHASE, analyzes=False), "mistakes": mistakes})
+    assert (41, "A costly move: Evader chose to go \u2191 north.") in story
+    assert not any("east" in text for _, text in story)
+    # The game tells of its mistakes itself.
+    maze = given(REPLAYS / "maze-dasher-hard.replay.jsonl.gz")
+    [story] = told(app, {**maze, "mistakes": [{"seat": "policeman", "turn": 37, "played": {"go": "U"}, "better": {"go": "D"}, "text": ""}]})
+    assert [text.split(".")[0] for turn, text in story if turn == 37] == ["A mistake of the policeman"]
+
+
 def test_refusals_are_told_by_their_reason_however_they_are_worded(app: Path) -> None:
     path = REPLAYS / "evasion-classic-hunter-fault.replay.jsonl.gz"
     (story,) = told(app, given(path, lambda text: text.replace("the next wall is legal in 2", "wait, it comes in 2")))

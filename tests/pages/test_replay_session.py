@@ -54,3 +54,15 @@ def test_many_replays_that_wait_for_their_turn_take_no_thread() -> None:
         await asyncio.gather(*(session.verdict() for session in sessions))
 
     asyncio.run(asyncio.wait_for(main(), PATIENCE))
+
+
+def test_the_moves_that_cost_most_come_with_better_ones() -> None:
+    async def main() -> None:
+        session = ReplaySession(REPLAY.with_name("maze-dasher-hard.replay.jsonl.gz"))
+        assert session.mistakes() == [], "it was not played again yet"
+        assert (await session.verdict())["status"] == "good"
+        (mistake,) = [found for found in session.mistakes() if found["turn"] == 37]
+        assert (mistake["seat"], mistake["text"]) == ("policeman", "then nobody can win")
+        assert mistake["better"] != mistake["played"]
+
+    asyncio.run(asyncio.wait_for(main(), PATIENCE))

@@ -24,6 +24,8 @@ import { moments } from "./moments.js";
 const SEATS = /** @type {const} */ (["hunter", "prey"]);
 /** For how many steps before and after a camera that follows looks. */
 const FOCUS_STEPS = 36;
+/** The length of the arrow of a better move, in cells. */
+const BETTER_CELLS = 24;
 /** How many sets of walls are kept: while a reader scrubs, the same ones come back. */
 const KEPT_SETS = 64;
 
@@ -424,11 +426,25 @@ export class EvasionTrack {
   }
 }
 
+/**
+ * How a better move is drawn: a wall as its row of cells, a step as an arrow that is long enough to be seen.
+ * @param {Track} track @param {{ seat: string, turn: number, better: any }} mistake @returns {Better | null}
+ */
+function better(track, { seat, turn, better: { build, go } }) {
+  const chase = /** @type {EvasionTrack} */ (track);
+  const [x, y] = chase.ways[/** @type {"hunter" | "prey"} */ (seat)].columns.map((column) => column.data[turn]);
+  if (Array.isArray(go) && (go[0] || go[1])) return { arrow: { start: [x, y], end: [x + BETTER_CELLS * go[0], y + BETTER_CELLS * go[1]] } };
+  if (build?.kind === "vertical") return { marks: [{ start: [x, build.span?.[0] ?? 0], end: [x, build.span?.[1] ?? chase.height - 1] }] };
+  if (build?.kind === "horizontal") return { marks: [{ start: [build.span?.[0] ?? 0, y], end: [build.span?.[1] ?? chase.width - 1, y] }] };
+  return null;
+}
+
 /** @type {Display} */
 export const display = {
   createTrack: (head) => new EvasionTrack(head),
   createControls: (track, seat) => controlsFor(/** @type {EvasionTrack} */ (track), seat),
   describeMove,
+  better,
   seatColors: { hunter: "orange", prey: "blue" },
   moments,
   eventLooks: {

@@ -242,6 +242,12 @@ export const display = {
   createTrack: (head) => new MazeTrack(head),
   createControls: (track, seat) => controlsOf(/** @type {MazeTrack} */ (track), seat),
   describeMove,
+  better: (track, { seat, turn, better }) => {
+    const maze = /** @type {MazeTrack} */ (track);
+    const [row, column] = maze.squareOf(maze.columnsOf(seat), turn).map((part) => part + 1);
+    const [down, right] = { U: [-1, 0], D: [1, 0], L: [0, -1], R: [0, 1] }[/** @type {string} */ (better.go)] ?? [0, 0];
+    return { arrow: { start: [column, row], end: [column + right, row + down] } };
+  },
   seatColors: COLORS,
   moments,
   eventLooks: { "illegal order": { color: "warn", from: 0.5, to: 0.9 }, mistake: { color: "accent", from: 0.1, to: 0.55 } },

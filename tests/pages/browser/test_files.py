@@ -290,6 +290,14 @@ def test_mistakes_in_the_maze_are_marked_and_found(serve: Serve, visit: Open, re
     page.locator("#board").focus()
     page.keyboard.press("ArrowRight")
     page.locator("#score", has_text="mistake").wait_for()
+    # The better move stays hidden until it is asked for; then the board shows it, too.
+    page.get_by_role("tab", name="Story").click()
+    page.get_by_role("button", name="Learn from").click()
+    page.locator(".lesson").get_by_text("What is better?").wait_for()
+    hidden = pixels(page)
+    page.get_by_role("button", name="Show the better move").click()
+    page.locator(".lesson").get_by_text("Better: go ").wait_for()
+    assert pixels(page) != hidden
     # Rows and columns count from 1: the last ones are on the board, too.
     page.keyboard.press("0")
     box = page.locator("#board").bounding_box()

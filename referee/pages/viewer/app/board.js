@@ -66,7 +66,7 @@ export class Board {
     this.center = [0, 0];
     this.trail = 200;
     this.ahead = true;
-    /** What the chosen moment of the story is about. @type {{ turn: number, rows: Mark[] }} */
+    /** What the chosen moment of the story is about. @type {{ turn: number, rows: Mark[], arrow?: Mark }} */
     this.marks = { turn: -1, rows: [] };
     /** Whose drawings and remarks are shown. @type {Set<string>} */
     this.overlays = new Set();
@@ -341,7 +341,7 @@ export class Board {
     context.rect(-margin, -margin, track.width + 2 * margin, track.height + 2 * margin);
     context.clip();
     // Below the players: it is about them, or about what is beside them.
-    if (this.marks.turn === this.turn) drawMarks(context, track, this.marks.rows, pixel, colors);
+    if (this.marks.turn === this.turn) drawMarks(context, track, this.marks, pixel, colors);
     track.draw(context, frame);
     this.hand?.draw(context, frame);
     for (const seat of this.overlays) drawShapes(context, track, recording.shapes(seat, this.turn), named(colors, recording.display?.seatColors?.[seat] ?? "accent"), pixel);

@@ -1,6 +1,7 @@
 // The moments of a match: what a person would tell of it. The game tells its own; here is what every game has: players, time, faults, the end.
 
 import { number, plain } from "../kit/dom.js";
+import { playedInWords } from "./lessons.js";
 import { departure, outcomeText } from "./people.js";
 import { firstMoments, sentence } from "../kit/story.js";
 
@@ -26,7 +27,7 @@ export function momentsOf(recording) {
   const { display } = recording;
   if (!recording.head || !display) return { moments: [], leftOut: 0 };
   const own = display.moments ? display.moments(recording) : fromEvents(recording);
-  const between = shortened([...own, ...faults(recording), ...warnings(recording), ...times(recording)], MOST_MOMENTS);
+  const between = shortened([...own, ...mistakes(recording, own), ...faults(recording), ...warnings(recording), ...times(recording)], MOST_MOMENTS);
   const moments = [...beginning(recording), ...between.moments, ...ending(recording)].sort((one, other) => one.turn - other.turn);
   return { ...between, moments };
 }
@@ -40,6 +41,12 @@ export function shortened(found, most) {
   const kept = [...found].sort((one, other) => other.weight - one.weight || one.turn - other.turn).slice(0, most);
   kept.sort((one, other) => one.turn - other.turn);
   return { moments: kept, leftOut: found.length - kept.length };
+}
+
+/** The moves that cost most, unless the game tells of them itself. @param {Recording} recording @param {Moment[]} own @returns {Moment[]} */
+function mistakes(recording, own) {
+  const news = recording.mistakes.filter(({ turn }) => !own.some((moment) => moment.sign === "?" && moment.turn === turn));
+  return news.map((mistake) => ({ turn: mistake.turn, text: `A costly move: ${playedInWords(recording, mistake)}`, weight: 7, sign: "?", color: `seat:${mistake.seat}` }));
 }
 
 /** @param {Recording} recording @param {string} seat */

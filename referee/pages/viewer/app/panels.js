@@ -33,7 +33,7 @@ export class Panels {
    * @param {import("./recording.js").Recording} recording
    * @param {Source} source
    * @param {(turn: number) => void} onSeek
-   * @param {(turn: number) => void} onMoment a moment of the story was chosen
+   * @param {(turn: number, better?: Better | null) => void} onMoment a moment of the story was chosen
    */
   constructor(tabs, place, recording, source, onSeek, onMoment) {
     this.turn = 0;

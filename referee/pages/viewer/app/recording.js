@@ -46,6 +46,8 @@ export class Recording {
     this.faults = [];
     /** @type {GameEvent[]} */
     this.events = [];
+    /** The moves that cost the losing side most. @type {import("./lessons.js").Mistake[]} */
+    this.mistakes = [];
     /** What is wrong with it; empty while nothing is. */
     this.problem = "";
     this.isOver = false;

@@ -1,6 +1,7 @@
 // The story beside the board: the moments of the match in plain words, one click each.
 
 import { el, number, remembered } from "../kit/dom.js";
+import { Lessons } from "./lessons.js";
 import { momentsOf } from "./moments.js";
 import { outcomeText } from "./people.js";
 
@@ -12,7 +13,7 @@ const PAUSE_TIMES = 10;
 export class StoryPanel {
   /**
    * @param {import("./recording.js").Recording} recording
-   * @param {(turn: number) => void} onSeek
+   * @param {(turn: number, better?: Better | null) => void} onSeek
    */
   constructor(recording, onSeek) {
     this.recording = recording;
@@ -33,7 +34,8 @@ export class StoryPanel {
     this.result = el("strong");
     this.hides = el("button", { type: "button", onclick: () => this.hideResults(!this.isHiding) });
     this.headline = el("p", { class: "result", hidden: true }, this.result, " ", this.hides);
-    this.element = el("div", {}, this.headline, this.list, this.note, keys);
+    this.lessons = new Lessons(recording, onSeek);
+    this.element = el("div", {}, this.headline, this.lessons.place, this.list, this.note, keys);
   }
 
   /** Whether the reader wants to watch a match without knowing how it ends. */

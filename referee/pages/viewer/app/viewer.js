@@ -127,7 +127,7 @@ export class Viewer {
     const { recording } = this;
     if (this.isClosed) return;
     this.strips = new Strips(byId("strips"), recording, (turn) => this.playback.seek(turn));
-    this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn), (turn) => this.toStory(turn));
+    this.panels = new Panels(byId("tabs"), byId("panels"), recording, this, (turn) => this.playback.seek(turn), (turn, better) => this.toStory(turn, better));
     showLayers(this);
     this.bar.restore();
     this.show();
@@ -167,12 +167,20 @@ export class Viewer {
       this.judged(points, known, isAll);
       known += points.length;
       if (isAll) {
+        void this.askMistakes();
         if (!leftOut?.length) return;
         this.leftOut = `Left out: ${leftOut.map((/** @type {string} */ text) => plain(text, 300)).join(" ")}`;
         this.say(this.findings);
         return;
       }
     }
+  }
+
+  async askMistakes() {
+    const found = await data("mistakes");
+    if (!found || this.isClosed) return;
+    this.panels?.story.lessons.take(found);
+    this.panels?.refresh();
   }
 
   /** @param {[number, any][]} points @param {number} from how many come before them @param {boolean} isAll whether the last one holds to the end */
@@ -377,10 +385,10 @@ export class Viewer {
     this.bar.later();
   }
 
-  /** Go to a moment of the story, and mark what it is about. @param {number} turn */
-  toStory(turn) {
+  /** Go to a moment of the story, and mark what it is about, or a better move. @param {number} turn @param {Better | null} [better] */
+  toStory(turn, better) {
     this.playback.seek(turn);
-    this.board.marks = { turn, rows: this.panels?.story.marksAt(turn) ?? [] };
+    this.board.marks = { turn, rows: better?.marks ?? this.panels?.story.marksAt(turn) ?? [], arrow: better?.arrow };
     this.board.request();
   }
 

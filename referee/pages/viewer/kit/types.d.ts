@@ -296,6 +296,12 @@ interface Mark {
   end: [number, number];
 }
 
+/** How a better move is shown: as rows of cells, or as an arrow from one cell to another. */
+interface Better {
+  marks?: Mark[];
+  arrow?: Mark;
+}
+
 /** A moment of the story of a match. `turn` is the step in which it happened, or the position that it describes; a click goes there. */
 interface Moment {
   turn: number;
@@ -327,6 +333,8 @@ interface Display {
   createControls?(track: Track, seat: string): Controls;
   /** A move in words, for the person who makes it; without this the page shows the move as JSON. */
   describeMove?(move: Json): string;
+  /** How a move that would have been better is drawn. */
+  better?(track: Track, mistake: { seat: string; turn: number; better: Json }): Better | null;
   /** The colours of seats, as those of strips; other seats are neutral. */
   seatColors?: Record<string, string>;
   /** The looks of the kinds of events that the track returns; other kinds look plain. */
