@@ -4,6 +4,7 @@ import { byId, el, number, part, plain } from "./viewer/kit/dom.js";
 import { actOn, isTaken } from "./viewer/kit/keys.js";
 import { Live } from "./viewer/app/live.js";
 import { listenToTheme, named, palette } from "./viewer/app/palette.js";
+import { momentsOf } from "./viewer/app/moments.js";
 import { outcomeText } from "./viewer/app/people.js";
 import { asked, config, List, pause, players, say } from "./viewer/many/common.js";
 import { playing, Stage } from "./viewer/many/stage.js";
@@ -13,8 +14,10 @@ import { byWins, put } from "./viewer/many/table.js";
 const RESULT_MS = 4000;
 const TABLE_MS = 6000;
 const WAIT_MS = 1500;
+const MOMENTS_MS = 1000;
 /** The most rows of the standings. */
 const MOST_ROWS = 12;
+const MOST_BESIDE = 8;
 const SPEEDS = ["auto", "0.5", "1", "2", "4", "8", "16", "32"];
 
 /** @typedef {import("./viewer/many/common.js").Entry} Entry */
@@ -29,9 +32,17 @@ let standings = { rows: [] };
 /** Whether somebody asked for the standings while a match plays. */
 let holdsTable = false;
 
+/** The moments of the match on the screen, made again at most once a second while it still grows. */
+let story = { moments: /** @type {Moment[]} */ ([]), steps: -1, at: 0 };
+
 function showStep() {
   const { recording, turn } = stage;
   if (!recording.track) return;
+  const isNew = recording.steps !== story.steps && performance.now() - story.at > MOMENTS_MS;
+  if (isNew) story = { moments: momentsOf(recording).moments, steps: recording.steps, at: performance.now() };
+  const moment = story.moments.filter((one) => one.turn <= turn).at(-1);
+  byId("moment").textContent = moment?.text ?? "";
+  part("progress", HTMLProgressElement).value = recording.steps ? turn / recording.steps : 0;
   const isEnd = recording.isOver && turn === recording.steps && recording.result;
   byId("step").textContent = `Step ${number(turn)}`;
   byId("score").textContent = isEnd ? recording.track.result(recording.result) : recording.track.score(turn);
@@ -44,8 +55,8 @@ function showBout() {
   byId("sides").replaceChildren(...bout.names.map(([seat, name]) => {
     const box = el("div", { class: `contender${bout.names.length > 2 ? " many" : ""}${bout.winner === seat ? " won" : ""}` },
       el("b", {}, name), el("small", {}, [seat, bout.notes[seat]].filter(Boolean).join(" · ")));
-    // Long names get smaller before they are cut.
-    box.style.setProperty("--letters", String(Math.max(8, name.length)));
+    // Long names get smaller before they are cut, and all have one size.
+    box.style.setProperty("--letters", String(Math.max(8, ...bout.names.map(([, other]) => other.length))));
     box.style.setProperty("--who", named(colors, display?.seatColors?.[seat] ?? "plain"));
     return box;
   }));
@@ -57,6 +68,12 @@ function showBetween(isShown) {
   byId("between").hidden = !isShown;
   byId("table").setAttribute("aria-pressed", String(isShown));
   if (isShown) put(byId("standings"), standings, new Set(bout.names.map(([, , name]) => name)), MOST_ROWS);
+}
+
+/** The standings beside the board, and the match that comes next. @param {Entry | undefined} next */
+function showBeside(next) {
+  put(byId("beside"), standings, new Set(bout.names.map(([, , name]) => name)), MOST_BESIDE);
+  byId("next").textContent = next ? `Next: ${players(next).map(([, name]) => name).join(" against ")}` : "";
 }
 
 /** Wait, but not if somebody wants to go on. @param {number} ms */
@@ -83,11 +100,13 @@ async function showEnd() {
   await rest(standings.rows.length ? TABLE_MS : RESULT_MS / 2);
 }
 
-/** A match of the folder. @param {number} key @param {Entry} entry */
-async function showEntry(key, entry) {
+/** A match of the folder. @param {number} key @param {Entry} entry @param {Entry | undefined} next */
+async function showEntry(key, entry, next) {
   bout = { names: players(entry), notes: {}, winner: "" };
   bout.notes = notes();
-  byId("where").textContent = plain(entry.name, 200);
+  story = { moments: [], steps: -1, at: 0 };
+  byId("where").textContent = plain(standings.isLeague ? standings.caption : config.name, 200);
+  showBeside(next);
   showBetween(false);
   stage.open();
   showBout();
@@ -143,7 +162,8 @@ async function followFolder() {
     for (const [one, match] of list.entries) if (match.opens && !match.problem) shown.add(one);
     say("");
     await readStandings();
-    await showEntry(key, entry);
+    const next = old[(old.findIndex(([other]) => other === key) + 1) % Math.max(1, old.length)];
+    await showEntry(key, entry, next && next[0] !== key ? next[1] : undefined);
   }
 }
 
