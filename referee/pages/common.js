@@ -96,12 +96,51 @@ export function fetched(from) {
 /** Let the theme be chosen, and long tables be opened. @param {() => void} [repaint] */
 export function listenToButtons(repaint) {
   listenToTheme(repaint);
+  listenToHeadings();
   document.addEventListener("click", ({ target }) => {
     const table = target instanceof Element ? target.closest("button.more")?.getAttribute("aria-controls") : null;
     if (!table) return;
     opened.add(table);
     open();
   });
+}
+
+/** The value of a cell to sort by: its number, or its text. @param {HTMLTableRowElement} row @param {number} column */
+function sortValue(row, column) {
+  const text = row.cells[column]?.textContent?.trim() ?? "";
+  const amount = parseFloat(text.replace(/^½/, "0.5").replace("½", ".5").replace("−", "-").replaceAll(",", ""));
+  return Number.isNaN(amount) ? text : amount;
+}
+
+/** Sort the rows of a table by the column of a heading; a second time the other way round. @param {HTMLTableCellElement} heading */
+function sortBy(heading) {
+  const body = heading.closest("table")?.tBodies[0];
+  if (!body) return;
+  const isUp = heading.ariaSort === "descending";
+  for (const other of heading.parentElement?.children ?? []) other.ariaSort = null;
+  heading.ariaSort = isUp ? "ascending" : "descending";
+  // Texts begin with A, numbers with the greatest.
+  const order = (/** @type {HTMLTableRowElement} */ a, /** @type {HTMLTableRowElement} */ b) => {
+    const [one, other] = [sortValue(a, heading.cellIndex), sortValue(b, heading.cellIndex)];
+    if (typeof one === "number" && typeof other === "number") return isUp ? one - other : other - one;
+    if (typeof one !== typeof other) return typeof one === "number" ? -1 : 1;
+    return (isUp ? -1 : 1) * String(one).localeCompare(String(other));
+  };
+  body.append(...[...body.rows].sort(order));
+}
+
+/** The headings of tables sort them: by a click, and with Enter or Space. */
+function listenToHeadings() {
+  const headings = "table.sorts thead tr:last-child th";
+  for (const heading of document.querySelectorAll(headings)) if (heading instanceof HTMLElement) heading.tabIndex = 0;
+  const act = (/** @type {Event} */ event) => {
+    const heading = event.target instanceof Element ? event.target.closest(headings) : null;
+    if (!(heading instanceof HTMLTableCellElement) || (event instanceof KeyboardEvent && event.key !== "Enter" && event.key !== " ")) return;
+    event.preventDefault();
+    sortBy(heading);
+  };
+  document.addEventListener("click", act);
+  document.addEventListener("keydown", act);
 }
 
 /** Let the theme be chosen, long tables be opened, and the field `id` choose by a name. @param {string} id @param {(name: string, isSure: boolean) => void} choose */

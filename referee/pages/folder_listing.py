@@ -200,7 +200,7 @@ def _with_result(entry: ListedReplay, result: Mapping[str, Json]) -> ListedRepla
     return entry._replace(
         winner=winner if isinstance(winner, str) and winner in entry.players else None,
         reason=reason[:_NAME] if isinstance(reason, str) else "?",
-        text=str(result.get("text", ""))[:_TEXT],
+        text=str(result.get("sentence") or result.get("text", ""))[:_TEXT],
         scores={seat: _score(value) for seat, value in numbers.items() if seat in entry.players},
         steps=steps if type(steps) is int and 0 <= steps < 1 << 40 else None,
     )

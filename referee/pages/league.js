@@ -58,8 +58,56 @@ function isWanted(match) {
   return wanted.team === null || match.teams.some((team, seat) => team === wanted.team && (wanted.seat === null || match.seats[seat] === wanted.seat));
 }
 
-/** The duels that the address asks for. */
+/** The kind of duels that the reader has chosen, "" for all. */
+let kind = "";
+
+/** A number of points as the page writes it. @param {string} points */
+const worth = (points) => Number(points.replace("½", ".5")) || 0;
+
+/** How many places the winner of a duel stands below the loser; 0 or less for what was to be expected, and without a winner. @param {Duel} duel */
+function surprise({ teams, best }) {
+  if (best.length !== 1 || teams.length !== 2) return 0;
+  return config.teams.indexOf(teams[best[0]]) - config.teams.indexOf(teams[1 - best[0]]);
+}
+
+/** The most steps, or other units, of a match of a duel. @param {Duel} duel */
+function lengthOf({ matches }) {
+  return Math.max(0, ...matches.map(({ text }) => Number(/after ([\d,]+) /.exec(text)?.[1].replaceAll(",", "") ?? 0)));
+}
+
+/** The order of each kind: those with the greatest number first; duels with 0 are left out. @type {Record<string, (duel: Duel) => number>} */
+const KINDS = {
+  surprise,
+  fault: ({ matches }) => matches.filter(({ faults }) => faults.length).length,
+  longest: lengthOf,
+  closest: ({ points }) => (points.length === 2 && !points.includes("–") ? 1 / (1 + Math.abs(worth(points[0]) - worth(points[1]))) : 0),
+};
+
+/** The duels that the address asks for, of the kind that the reader has chosen. */
 function selected() {
+  const found = fitting();
+  if (!Object.hasOwn(KINDS, kind)) return found;
+  const value = KINDS[kind];
+  return found.filter((duel) => value(duel) > 0).sort((a, b) => value(b) - value(a));
+}
+
+/** The best duel and the greatest surprise of a league that is finished: the one between the teams with the best places, and the one whose winner stood lowest. */
+function drawHonours() {
+  if (!document.getElementById("honours")) return;
+  const over = [...known.values()].filter(({ points, matches }) => points.length === 2 && !points.includes("–") && !matches.some(({ faults }) => faults.length));
+  const rank = (/** @type {Duel} */ { teams }) => teams.reduce((sum, team) => sum + config.teams.indexOf(team), 0);
+  const best = over.sort((a, b) => rank(a) - rank(b) || lengthOf(b) - lengthOf(a))[0];
+  const odd = over.filter((duel) => surprise(duel) > 0).sort((a, b) => surprise(b) - surprise(a))[0];
+  for (const [id, title, duel] of /** @type {[string, string, Duel | undefined][]} */ ([["best-duel", "The best against each other", best], ["surprise", "The greatest surprise", odd]])) {
+    const link = document.createElement("a");
+    link.href = address({ duel: duel?.number });
+    link.textContent = duel ? clean(duel.teams.map((team, at) => `${team} ${duel.points[at]}`).join(" – ")) : "";
+    byId(id).replaceChildren(`${title}: `, link);
+    byId(id).hidden = !duel;
+  }
+}
+
+function fitting() {
   const one = wanted.match !== null ? Number(wanted.match.split(".")[0]) : wanted.duel;
   const all = [...known.values()].sort((a, b) => a.number - b.number);
   return all.filter((duel) => (one !== null ? duel.number === one
@@ -131,7 +179,7 @@ function duelsOf(a, b) {
 function drawTeam() {
   const [at, other] = [wanted.team, wanted.against].map((team) => (team === null ? -1 : config.teams.indexOf(team)));
   for (const row of document.querySelectorAll("#standings tbody tr, #endings tbody tr, #time tbody tr, .cross tbody tr")) {
-    row.classList.toggle("chosen", row instanceof HTMLTableRowElement && [at, other].includes(row.sectionRowIndex));
+    row.classList.toggle("chosen", row instanceof HTMLTableRowElement && [at, other].includes(Number(row.dataset.row ?? row.sectionRowIndex)));
   }
   document.querySelectorAll(".cross thead th").forEach((head, column) => head.classList.toggle("chosen", column > 0 && [at, other].includes(column - 1)));
   for (const one of document.querySelectorAll(".entrant")) one.classList.toggle("chosen", one.getAttribute("data-team") === String(at));
@@ -163,7 +211,7 @@ function drawTeam() {
 }
 
 /** @param {number} row */
-const place = (row) => document.querySelectorAll("#standings tbody tr")[row]?.querySelector("td")?.textContent ?? "";
+const place = (row) => document.querySelector(`#standings tbody tr[data-row="${row}"]`)?.querySelector("td")?.textContent ?? "";
 
 /** What a cell of the crosstable says in words. @param {number} row @param {number} column */
 function words(row, column) {
@@ -237,6 +285,7 @@ function draw() {
   keepingFocus(() => {
     drawTeam();
     drawDuels();
+    drawHonours();
     if (config.teams.length > 1) reach();
   });
 }
@@ -260,6 +309,12 @@ function listen() {
       byId(section.slice(1)).focus({ preventScroll: true });
     }
     if (target instanceof HTMLButtonElement && target.closest(".watch")) void copy(target);
+    if (target instanceof HTMLButtonElement && target.closest("#kinds")) {
+      kind = target.dataset.kind ?? "";
+      for (const button of document.querySelectorAll("#kinds button")) button.setAttribute("aria-pressed", String(button === target));
+      count = AT_FIRST;
+      drawDuels();
+    }
   });
   byId("more-duels").addEventListener("click", () => {
     count += MORE;

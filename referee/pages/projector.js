@@ -73,7 +73,7 @@ function showBetween(isShown) {
 /** The standings beside the board, and the match that comes next. @param {Entry | undefined} next */
 function showBeside(next) {
   put(byId("beside"), standings, new Set(bout.names.map(([, , name]) => name)), MOST_BESIDE);
-  byId("next").textContent = next ? `Next: ${players(next).map(([, name]) => name).join(" against ")}` : "";
+  byId("next").textContent = next ? `Next: ${players(next).map(([, , name]) => name).join(" against ")}` : "";
 }
 
 /** Wait, but not if somebody wants to go on. @param {number} ms */
@@ -102,7 +102,7 @@ async function showEnd() {
 
 /** A match of the folder. @param {number} key @param {Entry} entry @param {Entry | undefined} next */
 async function showEntry(key, entry, next) {
-  bout = { names: players(entry), notes: {}, winner: "" };
+  bout = { names: players(entry).map(([seat, , name]) => [seat, name, name]), notes: {}, winner: "" };
   bout.notes = notes();
   story = { moments: [], steps: -1, at: 0 };
   byId("where").textContent = plain(standings.isLeague ? standings.caption : config.name, 200);
