@@ -23,6 +23,13 @@ smartquotes = False
 html_theme = "furo"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["copy.js"]
+html_logo = html_favicon = "static/logo.svg"
+#: The colours of the board, as referee/pages/viewer/kit/base.css has them.
+html_theme_options = {
+    "light_css_variables": {"color-brand-primary": "#c04f00", "color-brand-content": "#0067a3"},
+    "dark_css_variables": {"color-brand-primary": "#f0853a", "color-brand-content": "#56b4e9"},
+}
 html_title = f"Referee {release}"
 html_show_sphinx = False
 html_copy_source = False
