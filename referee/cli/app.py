@@ -24,6 +24,7 @@ from referee.cli.models import with_fields
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
 from referee.isolation import scripts
+from referee.support.color import colored, is_wanted
 from referee.support.csv_text import MARK
 from referee.support.escape import message, printable
 from referee.version import __version__
@@ -96,7 +97,7 @@ def say(*lines: str) -> None:
     """Print messages for the user on stderr, escaped. An stderr that is closed is ignored."""
     try:
         for line in lines:
-            print(message(line), file=sys.stderr, flush=True)
+            print(colored(message(line), sys.stderr), file=sys.stderr, flush=True)
     except (OSError, ValueError):
         pass
 
@@ -109,7 +110,7 @@ def note(error: Exception) -> None:
 def put(*lines: str) -> None:
     """Print lines of the result on stdout, with everything unprintable escaped."""
     for line in lines:
-        typer.echo(printable(line))
+        typer.echo(colored(printable(line), sys.stdout), color=is_wanted(sys.stdout))
 
 
 def columns(elsewhere: int) -> int:

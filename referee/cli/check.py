@@ -203,13 +203,13 @@ def doctor(as_json: JsonFlag = False) -> None:
     if as_json:
         put_json({**diagnosis.to_json(), "extras": {name: {"works": not missing, "missing": missing} for name, missing in extras.items()}})
     else:
-        put(*diagnosis.lines(), *_extras_lines(extras), "")
         if diagnosis.is_strict and not diagnosis.shortages:
             put(*diagnosis.conclusion())
         elif diagnosis.shortages:
-            say("referee: This machine can't give bots what they are promised; each FAIL above shows its remedy.")
+            say("referee: This machine can't give bots what they are promised; each FAIL below shows its remedy.")
         else:
-            say("referee: Strict isolation is not available here; each FAIL above shows its remedy (see docs/isolation.md).")
+            say("referee: Strict isolation is not available here; each FAIL below shows its remedy (see docs/isolation.md).")
+        put("", *diagnosis.lines(), *_extras_lines(extras))
     if diagnosis.shortages or not diagnosis.is_strict:
         raise typer.Exit(1)
 

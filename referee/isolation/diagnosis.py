@@ -11,7 +11,7 @@ from referee.isolation.limits import ISOLATED, ISOLATED_CGROUP, LIMITS, NONE, Li
 from referee.isolation.plan import VARIANT_A, VARIANT_B
 from referee.isolation.probe import SandboxCheck
 from referee.support import delays
-from referee.support.words import program
+from referee.support.words import counted, program
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,14 +75,14 @@ class Diagnosis(NamedTuple):
         }
 
     def lines(self) -> list[str]:
-        """Return the checks and the levels for people."""
-        width, variant, lines = max(len(check.name) for check in self.checks), "", []
-        for check in self.checks:
-            if check.variant != variant:
-                variant = check.variant
-                lines += ["", f"In a sandbox entered as {variant}:"]
-            lines.append(f"  {'ok  ' if check.ok else 'FAIL'}  {check.name:<{width}}  {check.seen}")
-            lines += [] if check.ok else [f"        {'':<{width}}  -> {check.remedy}"]
+        """Return the checks and the levels for people: how many have passed, and each that has failed with its remedy."""
+        width, lines = max(len(check.name) for check in self.checks), []
+        for variant in dict.fromkeys(check.variant for check in self.checks):
+            checks = [check for check in self.checks if check.variant == variant]
+            where = f"in a sandbox entered as {variant}" if variant else "of this machine"
+            lines.append(f"  ok    {counted(sum(check.ok for check in checks), 'check')} {where}")
+            for check in checks:
+                lines += [] if check.ok else [f"  FAIL  {check.name:<{width}}  {check.seen}", f"        {'':<{width}}  -> {check.remedy}"]
         if self.shortages:
             lines += ["", "What bots are promised can't be had here:"]
         for check in self.shortages:
@@ -102,7 +102,7 @@ class Diagnosis(NamedTuple):
         ]
         if all(check.ok for check in self.checks):
             return lines
-        return ["Strict isolation does not need the checks that fail above; docs/isolation.md lists what they would add.", *lines]
+        return ["Strict isolation does not need the checks that fail below; docs/isolation.md lists what they would add.", *lines]
 
 
 _GROUPS = ("control groups: caps", "control groups: freezer", "control groups: time")
