@@ -16,6 +16,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from referee.match.options import TimeControl
+from referee.support.color import is_wanted
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ _KEYS = {"w": "U", "a": "L", "s": "D", "d": "R"}
 _ARROWS = {"a": "w", "b": "s", "c": "d", "d": "a"}
 #: A key in lower case: pasted text, an escape sequence, or a character.
 _KEY = re.compile(r"\x1b\[200~.*?\x1b\[201~|\x1b[\[o][0-9;]*[a-z~]|[^\x1b]", re.DOTALL)
+#: A square where there are colours: walls as blocks, the thief and the policeman in the colours of their seats.
+_SQUARES = {"_": "·", "W": "█", "E": "\x1b[32mE\x1b[0m", "T": "\x1b[1;33mT\x1b[0m", "P": "\x1b[1;34mP\x1b[0m"}
 _CLEAR = "\x1b[2J\x1b[H"
 #: The key that quits the game. The end of input quits it too.
 _QUIT = "q"
@@ -146,6 +149,8 @@ def _play(keys: Keys, settings: Settings, role: str, opponent: str, seed: int | 
         if seat == role:
             if state.step:
                 _draw(keys, state)
+            if keys.is_terminal:
+                _put(f"You are {role[0].upper()}: w a s d, arrows; q quits. Move {(state.step + 1) // 2 + 1:,}")
             order = _order(keys, state, role)
         else:
             answer = bot.answer(encode.turn(state.step, GAME.codec.view_text(state, None), [], encode.limit(None), None))
@@ -163,12 +168,11 @@ def _order(keys: Keys, state: State, role: str) -> str:
     while True:
         key = keys.key()
         order = _KEYS.get(key)
-        if order is None:
-            _put("Use w, a, s, d or the arrow keys; q leaves.")
-        elif order not in state.settings.layout.neighbours[here]:
-            _put("There is a wall.")
-        else:
+        if order in state.settings.layout.neighbours[here]:
             return order
+        refusal = "Use w, a, s, d or the arrow keys; q leaves." if order is None else "There is a wall."
+        # At a terminal one line has the last refusal: several would push the maze away.
+        _put(f"\r\x1b[K{refusal}" if keys.is_terminal else refusal, "" if keys.is_terminal else "\n")
 
 
 def _draw(keys: Keys, state: State) -> None:
@@ -177,7 +181,11 @@ def _draw(keys: Keys, state: State) -> None:
     width = state.settings.layout.width
     # Wrapped lines would make the maze unreadable, so a wide maze on a narrow terminal is drawn without the bars between squares.
     is_narrow = keys.is_terminal and width <= shutil.get_terminal_size().columns < 2 * width + 1
-    text = "\n".join("".join(row) if is_narrow else f"|{'|'.join(row)}|" for row in board_rows(state))
+    rows = board_rows(state)
+    if keys.is_terminal and is_wanted(sys.stdout):
+        text = "\n".join("".join(_SQUARES[sign] + (" " if sign != "W" else "█") * (not is_narrow) for sign in row) for row in rows)
+    else:
+        text = "\n".join("".join(row) if is_narrow else f"|{'|'.join(row)}|" for row in rows)
     _put(f"{_CLEAR if keys.is_terminal else ''}{text}")
 
 
