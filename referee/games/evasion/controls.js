@@ -34,13 +34,13 @@ function nextWall(track, turn) {
   return timer ? `next wall ${inSteps(track, timer)}` : "";
 }
 
-/** @param {EvasionTrack} track @param {number} turn @returns {Dial[]} */
-function dials(track, turn) {
+/** @param {EvasionTrack} track @param {number} turn @param {string} [whose] for the prey: these are not its own @returns {Dial[]} */
+function dials(track, turn, whose = "") {
   const timer = track.timer(turn);
   const left = Math.max(0, track.maxWalls - track.wallsAt(turn).length);
   return [
-    { name: "Next wall", value: track.cooldown - timer, most: track.cooldown, text: timer ? inSteps(track, timer) : "now", isReady: !timer },
-    { name: "Walls left", value: left, most: track.maxWalls, text: `${number(left)} of ${number(track.maxWalls)}`, isReady: left > 0 },
+    { name: whose ? `${whose} next wall` : "Next wall", value: track.cooldown - timer, most: track.cooldown, text: timer ? inSteps(track, timer) : "now", isReady: !timer },
+    { name: whose ? `${whose} walls left` : "Walls left", value: left, most: track.maxWalls, text: `${number(left)} of ${number(track.maxWalls)}`, isReady: left > 0 },
   ];
 }
 
@@ -116,7 +116,7 @@ function preyControls(track) {
       return { move: { go: dx || dy ? [Math.round(cos), Math.round(sin)] : [0, 0] } };
     },
     pads: [compass((go) => ({ go }))],
-    dials: (turn) => dials(track, turn),
+    dials: (turn) => dials(track, turn, "The hunter's"),
     goesOn(turn, isPaced) {
       if (!isPaced) return "";
       const [dx, dy] = [track.prey[2].data[turn], track.prey[3].data[turn]];

@@ -45,7 +45,7 @@ function changedWalls(track, position) {
  */
 function cause(track, position, verdict) {
   const { built, removed } = changedWalls(track, position);
-  const walls = [built.length ? `${built.map(called).join(" and ")}` : "", removed.length ? `the removal of ${removed.map(called).join(" and ")}` : ""].filter(Boolean);
+  const walls = [built.length ? `${built.map(called).join(" and ")}` : "", removed.length > 2 ? `the removal of ${removed.length} walls` : removed.length ? `the removal of ${removed.map(called).join(" and ")}` : ""].filter(Boolean);
   if (walls.length) return { text: `${walls.join(" and ")} caused it`, marks: marksOf([...built, ...removed]) };
   return { text: verdict === "capture" ? "not because of a wall, but because of the prey's moves" : "not because of a wall, but because of the players' moves", marks: [] };
 }
