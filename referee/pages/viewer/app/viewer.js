@@ -94,9 +94,8 @@ export class Viewer {
   close() {
     this.playback.pause();
     this.board.close();
-    clearTimeout(this.announceTimer);
+    for (const timer of [this.announceTimer, this.tellTimer]) clearTimeout(timer);
     this.share.close();
-    clearTimeout(this.tellTimer);
     this.live?.close();
   }
 
@@ -107,8 +106,7 @@ export class Viewer {
     const head = /** @type {Head} */ (recording.head);
     byId("empty").hidden = true;
     if (!this.seat) byId("seat").hidden = true;
-    document.body.classList.remove("awaiting");
-    document.body.classList.remove("boardless");
+    document.body.classList.remove("awaiting", "boardless");
     byId("title").textContent = `${plain(head.game, 40)} · ${plain(head.rules, 40)}`;
     document.title = `${Object.values(head.players).map((player) => plain(player?.name, 40)).join(" – ")} · Referee`;
     this.legend();
@@ -459,10 +457,7 @@ export class Viewer {
       },
       grown: () => this.grown(),
       lost: () => this.seat?.lose(),
-      over: (check, spectators) => {
-        this.spectators = spectators;
-        this.ended(check);
-      },
+      over: (check, spectators) => this.ended(check, spectators),
     });
     this.live = live;
     this.playback.isGrowing = true;
@@ -486,8 +481,9 @@ export class Viewer {
     this.controlsChanged();
   }
 
-  /** The match is over. @param {any} check */
-  ended(check) {
+  /** The match is over. @param {any} check @param {string | undefined} spectators their token, for a page of a player */
+  ended(check, spectators) {
+    this.spectators = spectators;
     byId("live").hidden = true;
     this.playback.isGrowing = false;
     this.seat?.over();
