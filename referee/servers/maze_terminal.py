@@ -150,7 +150,7 @@ def _play(keys: Keys, settings: Settings, role: str, opponent: str, seed: int | 
             if state.step:
                 _draw(keys, state)
             if keys.is_terminal:
-                _put(f"You are {role[0].upper()}: w a s d, arrows; q quits. Move {(state.step + 1) // 2 + 1:,}")
+                _put(f"{role[0].upper()}: w a s d or arrows; q quits. Move {(state.step + 1) // 2 + 1:,}")
             order = _order(keys, state, role)
         else:
             answer = bot.answer(encode.turn(state.step, GAME.codec.view_text(state, None), [], encode.limit(None), None))

@@ -3,7 +3,7 @@
 import { el } from "./dom.js";
 
 /** A device whose only pointer is a finger, such as a phone: it has no keys either. */
-export const FINGERS = matchMedia("(hover: none) and (pointer: coarse)");
+export const FINGERS = globalThis.matchMedia?.("(hover: none) and (pointer: coarse)") ?? { matches: false };
 
 /** Keys in words, one cap for each. @param {string} keys with spaces between them */
 export function keyCaps(keys) {
