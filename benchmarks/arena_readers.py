@@ -31,7 +31,7 @@ import psutil
 from harness import ROOT, Figure, number, run
 
 from referee.arena.store import ArenaStore
-from referee.arena.versions import _hand_ins
+from referee.arena.versions import HandIn
 from referee.errors import RefereeError
 from referee.tournament import address
 
@@ -55,21 +55,13 @@ def prepare(folder: Path, teams: int) -> None:
     with opened(folder) as store:
         if store.tokens.holder("tstaff") is None:
             store.tokens.put([(f"t{number}", f"team {number:03}") for number in range(teams)] + [("tstaff", None)])
+            versions = [one for one in store.versions.all() if not one.is_reference]
             rows = [
-                {
-                    "team": one.team,
-                    "note": one.note,
-                    "file": "none",
-                    "state": one.status,
-                    "report": "{}",
-                    "version": one.number,
-                    "submitted": 0.0,
-                }
-                for one in store.versions.all()
-                if not one.is_reference
+                HandIn(number=number, team=one.team, note=one.note, file="none", state=one.status, version=one.number, submitted=0.0)
+                for number, one in enumerate(versions, 1)
             ]
-            with store.database.write() as connection:
-                arena_scale.put(connection, _hand_ins, rows)
+            with store.core.step() as connection:
+                arena_scale.put(connection, store.versions._hand_ins, rows)
 
 
 @contextlib.contextmanager
@@ -257,9 +249,9 @@ def everything(options: argparse.Namespace) -> list[Figure]:
         for _ in range(options.rounds):
             with served(folder, options.slots) as (address, process):
                 with opened(folder) as store:
-                    begun = store.duels.counts().done
+                    begun = store.core.tally().played
                     # The first matches of the server: their replays are there.
-                    while store.duels.counts().done < begun + 4:
+                    while store.core.tally().played < begun + 4:
                         time.sleep(0.2)
                 for told, values in asyncio.run(cost(address, options.teams, process)).items():
                     measured[f"{told}, processor", "ms"] += values
@@ -274,7 +266,7 @@ def everything(options: argparse.Namespace) -> list[Figure]:
                 others = [one for one in process.children() if '"kind": "play"' in " ".join(one.cmdline())]
                 measured["memory of the process that plays", "MiB"].append(max(one.memory_info().rss for one in others) / (1 << 20))
                 with opened(folder) as store:
-                    measured["matches played meanwhile", ""].append(store.duels.counts().done - begun)
+                    measured["matches played meanwhile", ""].append(store.core.tally().played - begun)
     budgets = {"s": SEEN, "MiB": MEMORY}
     return [
         Figure(told, unit, values, None, "value", budgets.get(unit, ANSWER if told.endswith("p95") else None))

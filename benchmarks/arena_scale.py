@@ -25,20 +25,21 @@ from typing import Any
 import numpy as np
 from harness import Figure, child, number, run
 from league import PretendPool, pretended
-from sqlalchemy import create_engine, insert, text
+from sqlalchemy import insert, text
 
-from referee.arena import ratings as rating_tables
-from referee.arena import versions as version_tables
 from referee.arena.arena import OpenArena, new, open_arena
-from referee.arena.engine import ArenaEngine
-from referee.arena.versions import ACTIVE, RETIRED, version_name
+from referee.arena.duels import ArenaDuel
+from referee.arena.player import play_batches
+from referee.arena.ratings import RatingPoint
+from referee.arena.store import ArenaStore
+from referee.arena.versions import ACTIVE, RETIRED, Program, Version, version_name
+from referee.handins.values import Entry
 from referee.tournament.progress import ProgressListener
 from referee.arena.api_models import MatchesQuery
 from referee.arena.views import ArenaViews
-from referee.league import database
+from referee.tournament import store as core
 from referee.tournament.local import Finished
-from referee.league.rows import planned, result_text, team_row
-from referee.tournament.values import MatchTask
+from referee.tournament.values import MatchTask, Task
 from referee.tournament.worker import Completed
 
 #: The budgets: seconds of a start, milliseconds of a duel or a result, of a view and of the command, MiB of memory and of its growth.
@@ -65,19 +66,21 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
     (folder / "arena.toml").write_text(ARENA)
     (folder / "reference.py").write_text(IDLE)
     with contextlib.closing(new(folder, None, None, url)) as opened:
-        address = opened.store.where
         # All versions are the reference's program, so that real matches can be played as well.
-        (program,) = opened.plan().teams.values()
-    engine = create_engine(f"sqlite:///{address}" if url is None else url.replace("postgresql:", "postgresql+psycopg:"))
+        (program,) = opened.entries.values()
+    store = ArenaStore.open(folder, url)
     lots = np.random.default_rng(1)
     count, begun = teams * versions, time.time() - 1e6
     names = [version_name(f"team {team:03}", number) for number in range(1, versions + 1) for team in range(teams)]
     strengths = lots.normal(0, 1.2, count)
     duels = matches // 2
-    with engine.begin() as connection:
-        rows = (team_row(program._replace(name=name, hash=f"{at:064}")) for at, name in enumerate(names, 1))
-        put(connection, database.teams, ({**row, "position": at} for at, row in enumerate(rows, 1)))
-        put(connection, version_tables._versions, (_version(name, at, teams, versions, begun, duels) for at, name in enumerate(names)))
+    with store.core.step() as connection:
+        files = {seat: dict(hashes) for seat, hashes in program.files.items()}
+        programs = [
+            Program(name=name, hash=f"{at:064}", players=dict(program.players), home=[program.home], files=files) for at, name in enumerate(names, 1)
+        ]
+        put(connection, store.versions._programs, programs)
+        put(connection, store.versions._versions, [_version(name, at, teams, versions, begun, duels) for at, name in enumerate(names)])
         epochs = np.sort(lots.integers(0, versions, duels))
         first_team = lots.integers(0, teams, duels)
         second_team = (first_team + lots.integers(1, teams, duels)) % teams
@@ -86,67 +89,58 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
         starts = lots.permutation(duels) % 1000
         for first in range(0, duels, CHUNK):
             some = range(first, min(duels, first + CHUNK))
-            pairs = [(names[a[at]], names[b[at]]) for at in some]
-            put(connection, database.duels, (_duel(at, pair, int(starts[at])) for at, pair in zip(some, pairs, strict=True)))
-            put(connection, database.matches, _matches(some, pairs, starts))
-            # The reference is the version with the position 0.
-            put(
-                connection,
-                rating_tables._outcomes,
-                (_outcome(at, int(a[at]) + 1, int(b[at]) + 1, int(starts[at]), int(won[at])) for at in some),
-            )
-        points = (
-            {"name": name, "duels": int(at), "time": begun + float(at), "elo": 0.0, "low": -50.0, "high": 50.0}
+            matches = [_matches(at, (names[a[at]], names[b[at]]), int(starts[at])) for at in some]
+            put(connection, store.duels.rows, [_duel(at, each, int(starts[at]), int(won[at])) for at, each in zip(some, matches, strict=True)])
+            tasks = [task for each in matches for task in each]
+            insert_rows(connection, core._tasks, [core._task_row(task) for task in tasks])
+            insert_rows(connection, core._records, [_record(task, some[0] + at / 2) for at, task in enumerate(tasks)])
+        points = [
+            RatingPoint(name=name, duels=int(at), time=begun + float(at), elo=0.0, low=-50.0, high=50.0)
             for place, name in enumerate(names)
             for at in np.unique(np.linspace(1, duels / versions, 100, dtype=np.int64)) + place // teams * (duels // versions)
-        )
-        put(connection, rating_tables._ratings, points)
+        ]
+        put(connection, store.ratings._points, points)
         # PostgreSQL does it by itself as rows come, but a minute after so many at once, until when each query reads all rows.
         if url is not None:
             connection.execute(text("ANALYZE"))
-    engine.dispose()
+    store.close()
 
 
-def put(connection: Any, table: Any, rows: Iterator[dict[str, Any]] | Any) -> None:
+def put(connection: Any, table: Any, rows: list[Any]) -> None:
+    """Insert rows of a model, many at once."""
+    insert_rows(connection, table.sql, [table._row(row) for row in rows])
+
+
+def insert_rows(connection: Any, table: Any, rows: list[dict[str, Any]]) -> None:
     """Insert rows, many at once."""
-    found = list(rows)
-    for first in range(0, len(found), CHUNK):
-        connection.execute(insert(table), found[first : first + CHUNK])
+    for first in range(0, len(rows), CHUNK):
+        connection.execute(insert(table), rows[first : first + CHUNK])
 
 
-def _version(name: str, at: int, teams: int, versions: int, begun: float, duels: int) -> dict[str, Any]:
+def _version(name: str, at: int, teams: int, versions: int, begun: float, duels: int) -> Version:
     number = at // teams + 1
-    return {
-        "name": name, "team": f"team {at % teams:03}", "number": number, "hash": f"{at:064}", "state": ACTIVE if number == versions else RETIRED, "note": "new",
-        "report": json.dumps({"reason": "", "isolation": "none", "checks": 40, "failed": []}), "submitted": begun + at,
-        "first_duel": duels * (number - 1) // versions, "is_reference": False, "is_active": number == versions,
-    }  # fmt: skip
+    return Version(
+        name=name, team=f"team {at % teams:03}", number=number, hash=f"{at:064}", state=ACTIVE if number == versions else RETIRED, note="new",
+        report={"reason": "", "isolation": "none", "checks": 40, "failed": []}, submitted=begun + at,
+        first_duel=duels * (number - 1) // versions, is_active=number == versions, position=at + 1,
+    )  # fmt: skip
 
 
-def _duel(at: int, pair: tuple[str, str], start: int) -> dict[str, Any]:
-    return {"number": at, "round": 0, "teams": json.dumps(pair), "start": start, "variant": 0, "repeat": 0}
+def _duel(at: int, tasks: list[Task], start: int, won: int) -> ArenaDuel:
+    a, b = tasks[0].names.values()
+    return ArenaDuel(number=at, a=a, b=b, start=start, variant=0, first=tasks[0].key, second=tasks[1].key, points=2 * won)
 
 
-def _outcome(at: int, a: int, b: int, start: int, won: int) -> dict[str, Any]:
-    return {"duel": at, "a": a, "b": b, "start": start, "variant": 0, "points": 2 * won, "absent": 0}
+def _matches(at: int, pair: tuple[str, str], start: int) -> list[Task]:
+    lots = random.Random(at)
+    settings = {"width": 300, "height": 300, "hunter": [0, 0, 1, 1], "prey": [230, 200], "max_steps": 3000}
+    lineups = [dict(zip(("hunter", "prey"), (Entry(name, {}, "0" * 64) for name in order), strict=True)) for order in (pair, pair[::-1])]
+    return [Task(f"{lots.getrandbits(128):032x}", lineup, settings, start) for lineup in lineups]
 
 
-def _matches(some: range, pairs: Sequence[tuple[str, str]], starts: Any) -> Iterator[dict[str, Any]]:
-    lots = random.Random(some[0])
-    for at, pair in zip(some, pairs, strict=True):
-        for game, seats in enumerate((pair, pair[::-1])):
-            settings = {"width": 300, "height": 300, "hunter": [0, 0, 1, 1], "prey": [230, 200], "max_steps": 3000}
-            task = MatchTask(
-                f"{lots.getrandbits(256):064x}", at, game, dict(zip(("hunter", "prey"), seats, strict=True)), settings, int(starts[at])
-            )
-            yield {
-                **planned(task),
-                "status": database.DONE,
-                "result": result_text(pretended(task)),
-                "seconds": 0.6,
-                "host": "here",
-                "finished": at + 0.5 * game,
-            }
+def _record(task: Task, ended: float) -> dict[str, Any]:
+    record = pretended(MatchTask(task.key, 0, 0, task.names, task.settings, task.seed))
+    return {**core._record_row(record._replace(host="here", wall_seconds=0.6)), "counts": 1, "ended": ended}
 
 
 class Instant(PretendPool):
@@ -158,16 +152,16 @@ class Instant(PretendPool):
         self.planned: list[tuple[float, float, int]] = []
         self._returned: float | None = None
         self._used = 0.0
-        self._first = -1
+        #: The matches since the last batch was planned.
+        self._matches = 0
 
     def submit(self, task: MatchTask) -> None:
         """Begin a match."""
-        if self._first < 0:
-            self._first = task.duel
+        self._matches += 1
         if not self._running and self._returned is not None:
             used = time.process_time() - self._used
-            self.planned.append((time.perf_counter() - self._returned, used, task.duel - self._first))
-            self._returned, self._first = None, task.duel
+            self.planned.append((time.perf_counter() - self._returned, used, self._matches / 2))
+            self._returned, self._matches = None, 0
             self.read_memory()
         super().submit(task)
 
@@ -196,10 +190,12 @@ def measure(folder: Path, duels: int) -> dict[str, float]:
     arena = opened[0]
     pool = Instant()
     begun = time.perf_counter()
-    ArenaEngine(arena.store, pool, arena.plan(2), ProgressListener()).run()
+    arena.plan(2)
+    play_batches(arena, pool, ProgressListener())
     found["first duels"] = time.perf_counter() - begun
     pool = Instant()
-    ArenaEngine(arena.store, pool, arena.plan(duels), ProgressListener()).run()
+    arena.plan(duels)
+    play_batches(arena, pool, ProgressListener())
     found["result"] = 1000 * statistics.median(pool.taken)
     seconds, used, counts = (statistics.median(each) for each in zip(*pool.planned, strict=True))
     found["batch"] = 1000 * seconds
@@ -218,7 +214,6 @@ def measure(folder: Path, duels: int) -> dict[str, float]:
         found[name] = statistics.median(timed(call) for _ in range(7))
     found["memory"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 10)
     found["growth"] = (pool.readings[-1] - pool.readings[len(pool.readings) // 4]) / (1 << 20)
-    arena.glance()
     found["command"] = timed(lambda: (arena.standings(), arena.sentence())) / 1000
     arena.close()
     return found

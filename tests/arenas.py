@@ -6,11 +6,11 @@ import re
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from leagues import IDLE
+from leagues import IDLE, Notes, PretendPool, play
 
 from referee.arena import intake
 from referee.arena.arena import OpenArena, new, open_arena
-from referee.league.engine import read_state
+from referee.arena.player import play_batches
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     import pytest
 
+    from referee.arena.duels import ArenaDuel, DuelMatch
     from referee.arena.versions import Version
-    from referee.tournament.values import DuelResult
 
 #: The settings of a game that is over within a few steps.
 SHORT = "width = 30\nheight = 30\nmax_steps = 40"
@@ -57,13 +57,30 @@ def add(arena: OpenArena, text: str, team: str = "mine") -> Version:
     return version
 
 
-def duel_results(arena: OpenArena) -> Sequence[DuelResult]:
-    """The results of all duels, from their matches."""
-    return read_state(arena.store.duels, arena.schedule).results
+def run(arena: OpenArena, most: int | None, pool: PretendPool | None = None, *, until_decided: bool = False) -> Notes:
+    """Play duels with workers that pretend; return what a watcher is told."""
+    arena.plan(most, until_decided=until_decided)
+    notes = Notes()
+    play_batches(arena, pool or PretendPool(play), notes)
+    return notes
+
+
+def all_duels(arena: OpenArena) -> list[ArenaDuel]:
+    """All duels in their order."""
+    return arena.store.duels.rows.all()
+
+
+def duel_results(arena: OpenArena) -> Sequence[ArenaDuel]:
+    """The duels that have results."""
+    return [duel for duel in all_duels(arena) if duel.points is not None]
+
+
+def done(arena: OpenArena) -> list[DuelMatch]:
+    """The matches that were played, in the order of their duels."""
+    return [match for _, matches in arena.store.duels.all_matches() for match in matches]
 
 
 def done_matches(folder: Path) -> dict[str, int]:
     """The time at which the replay of each match that is done was written."""
     with closing(open_arena(folder)) as arena:
-        records = [one.record for one in arena.store.duels.matches(done=True)]
-    return {record.key: (folder / record.replay).stat().st_mtime_ns for record in records if record is not None}
+        return {match.task.key: (folder / match.record.replay).stat().st_mtime_ns for match in done(arena)}

@@ -6,17 +6,17 @@ import asyncio
 import contextlib
 import json
 import shutil
+import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arenas import begin
 from asgi import asked
-from leagues import move_store
 
 from referee.arena.arena import open_arena
-from referee.arena.engine import ArenaEngine
+from referee.arena.player import arena_pool, play_batches
 from referee.arena.server import ArenaServer
 from referee.cli.league_output import ProgressPrinter
-from referee.tournament.local import LocalPool
+from referee.tournament.workers import Workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,7 +97,9 @@ def season(folder: Path, more: str = "") -> Iterator[Season]:
 def copied(old: Path, folder: Path) -> Iterator[Season]:
     """Copy a season that was closed, and open the copy with a server of its own: less than a third of the work of another season."""
     shutil.copytree(old / "arena", folder / "arena")
-    move_store(folder / "arena" / "arena.sqlite", old, folder)
+    with contextlib.closing(sqlite3.connect(folder / "arena" / "arena.sqlite")) as database, database:
+        for column in ("players", "home"):
+            database.execute(f"update programs set {column} = replace({column}, ?, ?)", (str(old), str(folder)))
     with _reopened(folder) as found:
         yield found
 
@@ -110,6 +112,6 @@ def _reopened(folder: Path) -> Iterator[Season]:
 
 def play(running: Season, duels: int) -> None:
     """Play so many duels."""
-    schedule = running.arena.plan(duels)
-    with contextlib.closing(LocalPool(schedule.terms, schedule.teams, running.arena.replays, 1)) as pool:
-        ArenaEngine(running.store, pool, schedule, ProgressPrinter(running.store.duels, is_quiet=True)).run()
+    running.arena.plan(duels)
+    with contextlib.closing(arena_pool(running.arena, Workers(1), lambda _: None)) as pool:
+        play_batches(running.arena, pool, ProgressPrinter(running.arena, is_quiet=True))

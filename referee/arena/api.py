@@ -205,9 +205,9 @@ class Api:
         """Return what the arena is."""
         config, season = self._arena.config, self._arena.config.season
         return models.ArenaAnswer(
-            name=self._arena.league.name,
-            game=self._arena.league.game,
-            rules=self._arena.league.rules,
+            name=self._arena.config.name,
+            game=self._arena.config.game.info.name,
+            rules=self._arena.config.rules,
             roles=config.seat or "both",
             frozen=self._arena.frozen(is_public=True),
             opens=None if season.opens is None else season.opens.isoformat(),
@@ -250,7 +250,7 @@ class Api:
         hand_in = self._submission(number)
         if holder.team not in (None, hand_in.team):
             raise HTTPException(403, "This submission is another team's.")
-        facts = {**hand_in._asdict(), "id": hand_in.number, "status": hand_in.state, "submitted": moment(hand_in.submitted)}
+        facts = {**hand_in.model_dump(), "id": hand_in.number, "status": hand_in.state, "submitted": moment(hand_in.submitted)}
         return models.SubmissionAnswer.model_validate({name: facts[name] for name in models.SubmissionAnswer.model_fields})
 
     def _submission(self, number: str) -> HandIn:

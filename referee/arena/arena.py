@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
 import uuid
 from datetime import datetime, timezone
-from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee import games
 from referee.arena import config, intake
-from referee.arena.schedule import ArenaSchedule
+from referee.arena.choice import DuelChoice
+from referee.arena.rater import Rater
 from referee.arena.season import SeasonState
 from referee.arena.state import ArenaState
 from referee.arena.store import FILE, ArenaStore
@@ -20,26 +19,21 @@ from referee.errors import PlayerError, UsageError
 from referee.handins.names import check_different, check_name
 from referee.support.canonical import canonical
 from referee.support.times import moment
-from referee.support.words import counted, listed
+from referee.support.words import counted
 from referee.tournament import address
-from referee.tournament.results import comparisons
-from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from referee.arena.duels import MatchCounts
     from referee.games.game import Json
-    from referee.league.config import League
-    from referee.league.store import Store
+    from referee.handins.values import Entry
     from referee.tournament.ratings import Rating
-    from referee.tournament.values import DuelResult, Team
 
 
 #: The folder of the replays in that of the arena.
 REPLAYS = "replays"
-#: How much a recorded rating may differ from one that is computed again, in Elo.
-_PRECISION = 0.01
 #: The certainty from which on a version is called the best.
 _CERTAIN = 0.95
 
@@ -77,20 +71,8 @@ class Examined(NamedTuple):
     """A version after its check, with its ``program`` if it was accepted. ``is_known``: its team has it already, accepted."""
 
     version: Version
-    program: Team | None = None
+    program: Entry | None = None
     is_known: bool = False
-
-
-class CheckTarget(NamedTuple):
-    """The matches of an arena, as ``referee.league.check`` and ``export`` take them."""
-
-    folder: Path
-    replays: Path
-    store: Store
-    schedule: ArenaSchedule
-    league: League
-    disqualified: Sequence[str]
-    contradicted: Callable[[Sequence[DuelResult]], list[str]]
 
 
 class OpenArena:
@@ -106,15 +88,13 @@ class OpenArena:
         season = store.season.read()
         if season is None:
             raise UsageError(f"{folder} holds an arena that was never begun: referee arena new {folder}")
-        # What a league keeps in its store is in the arena's file, and may change.
         self.config = config.load(folder, season.seed)
-        self.league = self.config.league
         self._check_terms()
         self._take_references()
         #: The results of all duels.
         self.results = ArenaState(store)
         #: How many duels were over when the arena was opened.
-        self._over = len(self.results)
+        self.over = len(self.results)
         self.plan()
 
     def close(self) -> None:
@@ -126,42 +106,48 @@ class OpenArena:
         """The folder of the replays."""
         return self.folder / REPLAYS
 
-    def plan(self, most: int | None = None, *, until_decided: bool = False) -> ArenaSchedule:
-        """Read the versions, and plan further duels: at most so many, and until the best version is certain."""
+    def plan(self, most: int | None = None, *, until_decided: bool = False) -> DuelChoice:
+        """Read the versions, and choose further duels among them: at most so many, and until the best version is certain."""
         self.read_versions()
-        versions = self.versions, self._mark, self._teams()
-        self.schedule = ArenaSchedule(self.config, self.store, self.results, *versions, most=most, until_decided=until_decided)
-        return self.schedule
+        self.results.catch_up()
+        self.entries = {entry.name: entry for entry in self._entries()}
+        self.rater = Rater(self.config, self.store, self.results, self.versions)
+        who = self.rater, self.versions, self._mark
+        self.choice = DuelChoice(self.config, self.store, self.results, *who, most=most, until_decided=until_decided)
+        return self.choice
+
+    def owner(self, name: str) -> str | None:
+        """Return the team of a version; None for a reference."""
+        return self._owners.get(name)
 
     def read_versions(self) -> None:
         """Read the versions from the store, and first what tells of later changes."""
         self._mark, self.versions = self.store.season.changes(), self.store.versions.all()
+        self._owners = {version.name: version.team for version in self.versions if not version.is_reference}
 
     def isolate(self, level: str) -> None:
         """Check and play with this level of isolation, whatever the file says."""
-        options = self.league.options.replace(isolation=level)
-        self.league = self.league._replace(options=options)
-        self.config = self.config._replace(league=self.league)
+        self.config = self.config._replace(options=self.config.options.replace(isolation=level))
         self.plan()
 
-    def _teams(self) -> list[Team]:
+    def _entries(self) -> list[Entry]:
         """Return the programs of all accepted versions that were read, and of references, with paths of this machine."""
         fresh = {(team.name, team.hash): team for team in self.config.references}
         names = {version.name: version for version in self.versions}
         programs = []
-        for team in (stored for stored in self.store.duels.teams() if stored.name in names):
-            home, version = self.folder / team.home, names[team.name]
+        for entry in (stored for stored in self.store.versions.programs() if stored.name in names):
+            home, version = self.folder / entry.home, names[entry.name]
             if not version.is_reference:
-                programs.append(team._replace(home=str(home), players={seat: str(home / path) for seat, path in team.players.items()}))
+                programs.append(entry._replace(home=str(home), players={seat: str(home / path) for seat, path in entry.players.items()}))
             else:
-                programs.append(fresh.get((version.team, version.hash), team)._replace(name=team.name))
+                programs.append(fresh.get((version.team, version.hash), entry)._replace(name=entry.name))
         return [*programs, *self.config.against]
 
     def _check_terms(self) -> None:
-        now, then = {"seed": self.league.seed, **self.config.terms}, self.store.season.now.terms
+        now, then = {"seed": self.config.seed, **self.config.terms}, self.store.season.now.terms
         if canonical(now) == canonical(then):
             return
-        if then is not None and self.store.duels.counts().total:
+        if then is not None and self.store.duels.count():
             other = ", ".join(name for name in now if canonical(now[name]) != canonical(then.get(name))).replace("time", "time or clock")
             raise UsageError(
                 f"{self.folder / config.FILE} differs from the file with which the arena's matches were played, in: {other}. "
@@ -178,24 +164,20 @@ class OpenArena:
             if any(version.team == team.name and not version.is_reference for version in versions):
                 raise UsageError(f"There is a team {team.name} in the arena; give the reference in {config.FILE} another name.")
             if not same:
-                self.store.versions.put(Version("", team.name, 0, team.hash, ACCEPTED, is_reference=True), team)
+                self.store.versions.put(Version(team=team.name, hash=team.hash, state=ACCEPTED, is_reference=True), team)
             elif not same[0].is_active:
                 self.store.versions.activate(team.name, same[0].name)
         for name in active.keys() - {team.name for team in self.config.references}:
             self.store.versions.activate(name)
 
-    def glance(self) -> None:
-        """Take the results of the last batch too, which only the process that plays stores. For those who don't play."""
-        self.results.settle(self.schedule, stores=False)
-
     def standings(self, *, resamples: int = 1000) -> list[VersionStanding]:
         """Return the versions that play, the best first, with their ratings."""
-        playing = {version.name: version for version in self.schedule.playing()}
+        playing = {version.name: version for version in self.choice.playing()}
         # A version that can't start any more keeps its place.
-        forfeits = self.store.duels.forfeits()
+        forfeits = self.store.versions.forfeits()
         playing |= {version.name: version for version in self.versions if version.is_active and version.name in forfeits}
         duels = {name: int(self.results.counted[self.results.positions[name]]) for name in playing}
-        rated = self.schedule.rated(among=playing, resamples=resamples)
+        rated = self.rater.rated(among=playing, resamples=resamples)
         return [
             VersionStanding(rank, playing[rating.team], rating, duels[rating.team], forfeits.get(rating.team))
             for rank, rating in enumerate(rated, 1)
@@ -203,10 +185,10 @@ class OpenArena:
 
     def sentence(self) -> str:
         """Return which version is the best, and how certain that is."""
-        names = self.schedule.rivals()
+        names = self.choice.rivals()
         if len(names) < 2 or not self.results.counted.any():
             return "Nothing is known yet of which version is the best."
-        best, certainty = self.schedule.best(names)
+        best, certainty = self.rater.best(names)
         version = next(candidate for candidate in self.versions if candidate.name == best)
         sure = f"{min(certainty, 0.999):.1%}".replace(".0%", "%").replace("%", " %")
         leader = f"version {version.number} of {version.team}"
@@ -216,26 +198,9 @@ class OpenArena:
         conclusion = f"that is {sure} certain" if certainty else "another one may be as good"
         return f"Of {len(names):,} versions, {leader} leads, but {played} can't tell yet that it is the best: {conclusion}."
 
-    def check_target(self) -> CheckTarget:
-        """Return what a check of all matches against their replays, or a list of them, needs to know."""
-        gone = self.store.versions.disqualified()
-        disqualified = tuple(version.name for version in self.versions if version.team in gone)
-        return CheckTarget(self.folder, self.replays, self.store.duels, self.schedule, self.league, disqualified, self.contradicted)
-
-    def contradicted(self, results: Sequence[DuelResult]) -> list[str]:
-        """Return a sentence for each time at which the recorded ratings are others than those of results from the replays alone."""
-        from referee.tournament.ratings import rate
-
-        sentences = []
-        # While the arena plays, later results than those that were over when it was opened may not have been read.
-        points = [point for point in self.store.ratings.of([version.name for version in self.versions]) if point.duels <= self._over]
-        for duels, group in groupby(points, key=lambda point: point.duels):
-            before = [comparison for result in results if result.duel.number < duels for comparison in comparisons(result)]
-            ratings = rate(before, self.schedule.known_at(duels))
-            wrong = [point.name for point in group if abs(ratings.get(point.name, math.inf) - point.elo) > _PRECISION]
-            if wrong:
-                sentences.append(f"After {counted(duels, 'duel')}, the replays give other ratings than the store: {listed(wrong)}.")
-        return sentences
+    def counts(self) -> MatchCounts:
+        """Return the number of matches by status."""
+        return self.store.duels.counts(len(self.results))
 
     def add(
         self, bot: Path, team: str, note: str = "", on_progress: intake.Progress = lambda *_: None, *, logs: bool = False
@@ -264,12 +229,12 @@ class OpenArena:
         try:
             taken = intake.take(bot, self.folder, self.config)
         except PlayerError as error:
-            return Examined(Version("", team, 0, "", REFUSED, note, {"reason": str(error)}))
+            return Examined(Version(team=team, hash="", state=REFUSED, note=note, report={"reason": str(error)}))
         earlier = next((version for version in self.versions if (version.team, version.hash) == (team, taken.hash)), None)
         if earlier is not None and earlier.status == ACCEPTED:
             return Examined(earlier, is_known=True)
         try:
-            program = intake.team_of(taken, team, self.folder, self.config)
+            program = intake.entry_of(taken, team, self.folder, self.config)
         except UsageError as error:
             verdict = intake.CheckVerdict(str(error), {})
         else:
@@ -278,7 +243,8 @@ class OpenArena:
             except PlayerError as error:
                 verdict = intake.CheckVerdict(str(error), {})
         state = REFUSED if verdict.reason else ACCEPTED
-        version = Version("", team, 0, taken.hash, state, note, {"reason": verdict.reason, **verdict.report}, submitted)
+        report = {"reason": verdict.reason, **verdict.report}
+        version = Version(team=team, hash=taken.hash, state=state, note=note, report=report, submitted=submitted)
         return Examined(version, None if verdict.reason else program)
 
     def keep(self, examined: Examined) -> Version:
@@ -289,18 +255,18 @@ class OpenArena:
             return version
         if examined.is_known:
             self.store.versions.activate(version.team, version.name)
-            return version._replace(is_active=True)
+            return version.model_copy(update={"is_active": True})
         return self.store.versions.put(version, examined.program)
 
     def activate(self, team: str, number: int, *, admits: bool = True) -> Version:
-        """Make an accepted version the active one of its team, as ``ArenaStore.activate``; return it. UsageError if there is no such version."""
+        """Make an accepted version the active one of its team, as ``Versions.activate``; return it. UsageError if there is no such version."""
         mine = named(self.versions, team)
         chosen = next((version for version in mine if version.number == number and version.status == ACCEPTED), None)
         if chosen is None:
             good = ", ".join(str(version.number) for version in mine if version.status == ACCEPTED)
             raise UsageError(f"{team} has no accepted version {number}; {f'it has {good}' if good else 'it has none'}.")
         self.store.versions.activate(team, chosen.name, admits=admits)
-        return chosen._replace(is_active=True)
+        return chosen.model_copy(update={"is_active": True})
 
     def frozen(self, *, is_public: bool = False) -> str | None:
         """Return why the arena takes no versions now, as a sentence, which names no folder if it ``is_public``; None if it takes versions."""
@@ -348,7 +314,7 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
             number = uuid.uuid4().hex
             if database is not None:
                 address.write(folder, address.Address(database, number))
-            store.season.begin(SeasonState(referee=__version__, id=number, seed=read.league.seed))
+            store.season.begin(SeasonState(id=number, seed=read.seed))
         return OpenArena(folder.resolve(), store)
     except BaseException:
         store.close()

@@ -2,56 +2,41 @@
 
 from __future__ import annotations
 
-import json
 import time
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Column, Float, Integer, MetaData, Table, Text, insert, select
-
-from referee.tournament.database import required
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import select
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy.engine import Row
-
-    from referee.games.game import Json
-    from referee.tournament.transactions import Database
-
-meta = MetaData()
-_audit = Table(
-    "audit",
-    meta,
-    Column("number", Integer, primary_key=True),
-    *required(Float, "time"),
-    *required(Text, "action", "details"),
-)
+    from referee.tournament.store import Store
 
 
-class AuditEntry(NamedTuple):
+class AuditEntry(BaseModel):
     """An action of the staff. ``time`` is in seconds since the epoch."""
+
+    model_config = ConfigDict(frozen=True)
 
     number: int
     time: float
     action: str
-    details: Mapping[str, Json]
+    details: dict[str, Any]
 
 
 class Audit:
     """The log of a store."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rows = store.table(AuditEntry, "audit")
 
     def put(self, action: str, details: Mapping[str, object]) -> None:
         """Note an action of the staff."""
-        with self._database.write() as connection:
-            connection.execute(insert(_audit).values(time=time.time(), action=action, details=json.dumps(details)))
+        with self._store.step():
+            self._rows.put(AuditEntry(number=self._rows.next_number(), time=time.time(), action=action, details=dict(details)))
 
     def last(self, limit: int = 200) -> list[AuditEntry]:
         """Return the latest actions of the staff, the latest first."""
-        return self._database.all(select(_audit).order_by(_audit.c.number.desc()).limit(limit), _entry)
-
-
-def _entry(row: Row[Any]) -> AuditEntry:
-    return AuditEntry(row.number, row.time, row.action, json.loads(row.details))
+        return self._rows.select(select(self._rows.sql).order_by(self._rows.sql.c.number.desc()).limit(limit))

@@ -13,13 +13,14 @@ from referee.games.game import SettingsError
 from referee.handins.entry import read as read_entry
 from referee.handins.names import LONGEST_NAME, check_different, check_name
 from referee.isolation import submission
-from referee.league.config import LeagueFile, LeagueReader
 from referee.match import settings_file
 from referee.match.options import shown
 from referee.support.meant import near_one
 from referee.support.sections import Section
 from referee.support.times import shown_time
-from referee.tournament.play_file import PlayFile, StartsSection
+from referee.tournament import starts as start_lists
+from referee.tournament.commitment import new_secret, resampling_seed, root
+from referee.tournament.play_file import PlayFile, PlayReader, StartsSection
 from referee.workshop.build import is_site
 
 if TYPE_CHECKING:
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import AnyGame, Json, Seat, Settings
-    from referee.league.config import League
-    from referee.tournament.values import Team
+    from referee.match.options import MatchOptions
+    from referee.tournament.play_file import Variant
+    from referee.tournament.values import MatchStart, Team
 
 FILE = "arena.toml"
 #: The value of ``roles`` for versions that play every seat.
@@ -90,13 +92,22 @@ class ArenaFile(PlayFile):
 
 
 class ArenaConfig(NamedTuple):
-    """A checked file. ``league`` has no teams: it says how matches are played.
+    """A checked file. ``seed`` is the number in the file, or a secret that was drawn. ``plain`` are all settings as JSON, and ``starts`` replace
+    some of them; ``settings`` are the checked ones of the first start.
 
     ``seat`` is the one seat that versions play, None for all; then ``against`` are the references that fill the other seats. They play no
-    duels of their own. ``settings`` are the checked ones of the first start. ``workshop`` is the folder of the workshop that the server shows, None for none.
+    duels of their own. ``variants`` are the names of what duels differ in: there is one for each of these references, or one without a name.
+    ``workshop`` is the folder of the workshop that the server shows, None for none.
     """
 
-    league: League
+    file: ArenaFile
+    name: str
+    rules: str
+    seed: int | str
+    options: MatchOptions
+    plain: Mapping[str, Json]
+    starts: tuple[MatchStart, ...]
+    variants: tuple[str, ...]
     settings: Settings
     versions: str
     seat: Seat | None
@@ -109,7 +120,16 @@ class ArenaConfig(NamedTuple):
     @property
     def game(self) -> AnyGame:
         """The game."""
-        return games.get(self.league.game)
+        return games.get(self.file.game)
+
+    @property
+    def resampling_seed(self) -> int:
+        """The seed of the resamples from which intervals of ratings come."""
+        return resampling_seed(self.seed)
+
+    def match_settings(self, start: MatchStart) -> dict[str, Json]:
+        """Return all settings of the matches on a start, as JSON."""
+        return _placed(self.game, self.rules, self.plain, start)
 
     @property
     def seats(self) -> tuple[Seat, ...]:
@@ -119,11 +139,13 @@ class ArenaConfig(NamedTuple):
     @property
     def terms(self) -> dict[str, Json]:
         """Everything that decides results but the programs and the seed, by names that people know."""
-        facts = self.league.to_json()
+        options, drawn = self.options.to_json(), self.file.starts.count if self.file.starts.file is None else None
         return {
-            **{name: facts[name] for name in ("game", "rules")},
-            "settings": facts["variants"],
-            **{name: facts[name] for name in ("starts", "time", "run", "limits")},
+            "game": self.file.game,
+            "rules": self.rules,
+            "settings": [{"name": name, "settings": dict(self.plain)} for name in self.variants],
+            "starts": {"drawn": drawn} if drawn else {"listed": [start._asdict() for start in self.starts]},
+            **{name: options[name] for name in ("time", "run", "limits")},
             "roles": self.seat or BOTH,
             "against": [[team.name, team.hash] for team in self.against],
         }
@@ -147,10 +169,13 @@ def load(folder: Path, seed: int | str | None = None) -> ArenaConfig:
 
 
 def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
-    shared = {name: getattr(file, name) for name in PlayFile.model_fields}
-    reader = LeagueReader(LeagueFile.model_construct(**shared), folder, folder.resolve().name[:LONGEST_NAME])
-    league, checked, _ = reader.without_teams()
-    seats = reader.game.seats(checked[0])
+    reader = PlayReader(file, folder)
+    name = folder.resolve().name[:LONGEST_NAME] if file.name is None else file.name
+    check_name(name, "The arena's name")
+    (variant,), (checked,) = reader.variants(_players(reader))
+    seed = new_secret() if file.seed is None else file.seed
+    starts = _starts(reader, variant, checked, root(seed))
+    seats = reader.game.seats(checked)
     if file.season.opens is not None and file.season.closes is not None and file.season.opens >= file.season.closes:
         raise UsageError("season.closes is not after season.opens; change one of them.")
     if any(period.begins >= period.ends for period in file.season.frozen):
@@ -163,23 +188,44 @@ def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
         wrong = "against is for one role" if seat is None else f'roles is "{seat}"'
         remedy = "remove against, or name a seat in roles" if seat is None else "name in against the references that play the other seat"
         raise UsageError(f"{wrong}; {remedy}.")
-    references = _references(file, reader, checked[0], seat, folder)
+    references = _references(file, reader, checked, seat, folder)
     for name in file.against:
         if name not in references:
             raise UsageError(f"against names {shown(name)}, which is no reference; {near_one(name, list(references))}")
     against = tuple(references.pop(name) for name in dict.fromkeys(file.against))
-    if against:
-        # A variant for each of them, so that a duel says whom it is against.
-        league = league._replace(variants=tuple(league.variants[0]._replace(name=f"against {team.name}") for team in against))
-    settings = reader.game.codec.settings(league.rules, league.match_settings(0, league.starts_of(0)[0]))
+    # A variant for each of them, so that a duel says whom it is against.
+    variants = tuple(f"against {team.name}" for team in against) or ("",)
+    settings = reader.game.codec.settings(checked.rules, _placed(reader.game, checked.rules, variant.settings, starts[0]))
     workshop = folder / file.workshop if file.workshop else None
     if workshop is not None and not is_site(workshop):
         raise UsageError(f"workshop is {shown(file.workshop)}, a folder without a workshop. Build one: referee workshop build FOLDER")
-    rest = (file.season, file.visibility, workshop)
-    return ArenaConfig(league, settings, file.versions, seat, against, tuple(references.values()), *rest)
+    play = (file, name, checked.rules, seed, reader.options(), variant.settings, starts, variants, settings)
+    return ArenaConfig(*play, file.versions, seat, against, tuple(references.values()), file.season, file.visibility, workshop)
 
 
-def _references(file: ArenaFile, reader: LeagueReader, settings: Settings, seat: Seat | None, folder: Path) -> dict[str, Team]:
+def _players(reader: PlayReader) -> int:
+    """Return how many versions meet in a match, which is two. UsageError if the settings say something else."""
+    option, game = reader.game.info.players_option, reader.game
+    count: Json = reader.file.settings.get(option) if option else len(game.seats(reader.settings({}, "")))
+    if count not in (None, 2):
+        remedy = f"remove settings.{option}, or make it 2" if option else "take another game"
+        raise UsageError(f"{game.info.name} has {shown(count)} players here, but in an arena two versions meet; {remedy}.")
+    return 2
+
+
+def _starts(reader: PlayReader, variant: Variant, checked: Settings, secret: bytes) -> tuple[MatchStart, ...]:
+    source = reader.starts([variant], [checked], secret)
+    if source.listed:
+        return source.listed
+    return start_lists.starts(reader.game, checked, secret, source.drawn) if source.drawn else start_lists.standard(secret)
+
+
+def _placed(game: AnyGame, rules: str, plain: Mapping[str, Json], start: MatchStart) -> dict[str, Json]:
+    """Return settings on a start, as JSON."""
+    return game.codec.settings_json(start_lists.placed(game, game.codec.settings(rules, dict(plain)), start.settings))
+
+
+def _references(file: ArenaFile, reader: PlayReader, settings: Settings, seat: Seat | None, folder: Path) -> dict[str, Team]:
     """Return the references by their names, those of ``against`` with programs for the other seats."""
     references: dict[str, Team] = {}
     seats = reader.game.seats(settings)
@@ -189,7 +235,7 @@ def _references(file: ArenaFile, reader: LeagueReader, settings: Settings, seat:
             raise UsageError(f"references, table {number}: the key 'name' is missing, or is no text.")
         check_name(name, f"The name of reference {number}", LONGEST_TEAM)
         played_seats = seats if seat is None else tuple(candidate for candidate in seats if (candidate == seat) != (name in file.against))
-        spec = reader.play.spec(name, row, settings, played_seats)
+        spec = reader.spec(name, row, settings, played_seats)
         references[name] = read_entry(name, spec, reader.game, settings, folder, played_seats)
     check_different([str(row["name"]) for row in file.references])
     return references

@@ -68,8 +68,8 @@ def _rounded(rating: Rating | RatingPoint) -> dict[str, Json]:
 def histories(arena: OpenArena, teams: Sequence[str]) -> dict[str, list[VersionHistory]]:
     """Return the versions of some teams, the first one first. UsageError if there is no such team."""
     versions = [version for team in teams for version in sorted(named(arena.versions, team), key=lambda version: version.number)]
-    names = [version.name for version in versions if version.name in arena.schedule.teams]
-    rated = {rating.team: rating for rating in arena.schedule.rated(among=names)} if names else {}
+    names = [version.name for version in versions if version.name in arena.entries]
+    rated = {rating.team: rating for rating in arena.rater.rated(among=names)} if names else {}
     points = defaultdict(list)
     for point in arena.store.ratings.of(names):
         points[point.name].append(point)

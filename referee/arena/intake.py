@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from referee.arena.config import ArenaConfig
     from referee.games.game import Json, Seat
-    from referee.tournament.values import Team
+    from referee.handins.values import Entry
 
     #: Called before each check with the seat, the name of the check, and the number of checks done and to do.
     Progress = Callable[[Seat, str, int, int], None]
@@ -66,19 +66,19 @@ def take(bot: Path, folder: Path, config: ArenaConfig) -> Snapshot:
         return Snapshot(digest, target, players)
 
 
-def team_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) -> Team:
-    """Return a version as a team whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``handins.entry.read``."""
+def entry_of(snapshot: Snapshot, name: str, folder: Path, config: ArenaConfig) -> Entry:
+    """Return a version as an entry whose paths begin in the arena's folder, so that this can be moved. Raises UsageError as ``handins.entry.read``."""
     paths = {seat: str(snapshot.folder / path) for seat, path in snapshot.players.items()}
     try:
-        team = read_entry(name, paths, config.game, config.settings, snapshot.folder, config.seats)
+        entry = read_entry(name, paths, config.game, config.settings, snapshot.folder, config.seats)
     except UsageError as error:
         raise UsageError(for_author(str(error), snapshot.folder, name)) from None
-    return team._replace(players=snapshot.players, home=os.path.relpath(snapshot.folder, folder))
+    return entry._replace(players=snapshot.players, home=os.path.relpath(snapshot.folder, folder))
 
 
 def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambda *_: None) -> CheckVerdict:
     """Check a version at all seats that it has to play. MatchVoid if known good bots fail on this machine as well as a version that is refused."""
-    options = config.league.options
+    options = config.options
     programs: dict[str, list[Seat]] = {}
     # Where there can be any number of players, all seats are alike.
     for seat in config.seats[:1] if config.game.info.players_option else config.seats:

@@ -82,11 +82,11 @@ class LiveMatches:
     def _entry(self, match: MatchAnswer) -> ListedReplay:
         ended = datetime.fromisoformat(match.ended).timestamp() if match.ended else 0.0
         return ListedReplay(
-            name=self._arena.league.name,
+            name=self._arena.config.name,
             size=0,
             modified=int(ended * 1e9),
-            game=self._arena.league.game,
-            rules=self._arena.league.rules,
+            game=self._arena.config.game.info.name,
+            rules=self._arena.config.rules,
             players={seat: who.team if who.version is None else f"{who.team} v{who.version}" for seat, who in match.seats.items()},
             teams={seat: who.team for seat, who in match.seats.items()},
             winner=match.winner,
@@ -103,4 +103,4 @@ class LiveMatches:
             {"place": entry.rank, "team": entry.team, "points": round(entry.rating), "played": entry.duels}
             for entry in self._views.standings().entries
         ]
-        return {"name": self._arena.league.name, "done": done, "total": done, "isRated": True, "rows": rows}
+        return {"name": self._arena.config.name, "done": done, "total": done, "isRated": True, "rows": rows}

@@ -1,118 +1,57 @@
-"""What an arena plays, as a plan of ``tournament.plan``: a batch of duels follows when all earlier ones are over.
+"""A batch of an arena's duels, as a plan of ``tournament.plan``.
 
-The plan remembers nothing but its table of duels. A batch is stored in the transaction that stores its matches, and a score in the one that
-delivers its records, so a plan that begins after a kill asks for the open duels again and gets the records that there are. Which duels a
-batch has is decided by ``Chooser``, which knows the results of all earlier duels, and nothing else.
+A batch is chosen when all earlier duels have results. It is stored in the transaction that stores its matches, and a score in the one that
+delivers its records. So a process that was killed is followed by one that asks for the open duels again, and gets the records that there are.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections import Counter, deque
+from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
-from referee.arena.ratings import DuelOutcome
+from referee.arena.duels import ArenaDuel
+from referee.errors import DISPUTED, SUPERVISOR
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.results import comparisons, duel_result
 from referee.tournament.starts import match_seed
-from referee.tournament.values import MatchTask, PlannedDuel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from referee.arena.blame import Blame
     from referee.arena.config import ArenaConfig
-    from referee.arena.schedule import ArenaSchedule
+    from referee.arena.state import ArenaState
+    from referee.arena.store import ArenaStore
     from referee.games.game import Json, Settings
     from referee.handins.values import Entry
-    from referee.tournament.store import Store
-    from referee.tournament.values import MatchStart, Record, Task
+    from referee.tournament.values import MatchStart, PlannedDuel, Record, Task
 
-#: A version can't start if it could not start in this number of duels and played none.
+#: A version can't start if this number of its matches failed before the first step and none began.
 _FAILED_STARTS = 2
 #: Who of a duel could not start: 1 for ``a``, 2 for ``b``.
 _A, _B = 1, 2
 
 
-class ArenaDuel(BaseModel):
-    """A duel of two versions on a start, in a variant, by their names. ``keys`` are those of its matches.
-
-    ``points`` are twice those of ``a``; -1 if the duel counts for nobody, None while it is open. ``absent`` says which of them could not
-    start: 1 for ``a``, 2 for ``b``, 3 for both.
-    """
-
-    model_config = ConfigDict(frozen=True)
-
-    number: int
-    a: str
-    b: str
-    start: int
-    variant: int
-    keys: list[str]
-    points: int | None = None
-    absent: int = 0
-
-    @property
-    def planned(self) -> PlannedDuel:
-        """The duel without its result."""
-        return PlannedDuel(self.number, 0, (self.a, self.b), self.start, self.variant)
-
-
-class Chooser(Protocol):
-    """Chooses the duels of an arena by the results of all earlier ones."""
-
-    def batch(self, first: int) -> Sequence[PlannedDuel]:
-        """Return the next duels, whose numbers begin with ``first``; none if play ends."""
-
-    def take(self, duel: ArenaDuel) -> None:
-        """Take the result of a duel. They come in the order of their numbers."""
-
-
-class ScheduleChooser:
-    """The duels that matchmaking chooses. Implements ``Chooser``."""
-
-    def __init__(self, schedule: ArenaSchedule) -> None:
-        self._schedule = schedule
-
-    def batch(self, first: int) -> Sequence[PlannedDuel]:
-        """Return the next duels."""
-        return self._schedule.chosen()
-
-    def take(self, duel: ArenaDuel) -> None:
-        """Take the result of a duel."""
-        assert duel.points is not None
-        a, b = (self._schedule.state.positions[name] for name in (duel.a, duel.b))
-        self._schedule.take(DuelOutcome(duel.number, a, b, duel.start, duel.variant, duel.points, duel.absent))
-
-
 class ArenaMatches:
-    """Makes tasks of duels. ``entries`` are the programs of all accepted versions and references by their names."""
+    """Makes tasks of duels, and results of records. ``entries`` are the programs of all accepted versions and references by their names."""
 
     def __init__(self, config: ArenaConfig, entries: Mapping[str, Entry]) -> None:
-        league = config.league
         self.game = config.game
         self._config = config
-        self._league = league
-        self._entries = {**entries, **{entry.name: entry for entry in config.against}}
-        self._terms = terms_hash(self.game, league.rules, league.options)
-        self._starts = tuple(league.starts_of(variant) for variant in range(len(league.variants)))
-        self._settings: dict[tuple[int, int], _StartSettings] = {}
+        self._entries = entries
+        self._terms = terms_hash(self.game, config.rules, config.options)
+        self._settings: dict[int, _StartSettings] = {}
 
-    def settings(self, duel: PlannedDuel) -> Settings:
-        """Return the checked settings of a duel."""
-        return self._of(duel).checked
+    def _of(self, start: int) -> _StartSettings:
+        if start not in self._settings:
+            plain = self._config.match_settings(self._config.starts[start])
+            checked = self.game.codec.settings(self._config.rules, plain)
+            self._settings[start] = _StartSettings(plain, checked, self._config.starts[start])
+        return self._settings[start]
 
-    def _of(self, duel: PlannedDuel) -> _StartSettings:
-        place = (duel.variant, duel.start)
-        if place not in self._settings:
-            start = self._starts[duel.variant][duel.start]
-            plain = self._league.match_settings(duel.variant, start)
-            self._settings[place] = _StartSettings(plain, self.game.codec.settings(self._league.rules, plain), start)
-        return self._settings[place]
-
-    def tasks(self, duel: PlannedDuel) -> list[Task]:
+    def tasks(self, duel: PlannedDuel, blamed: Sequence[str] = ()) -> list[Task]:
         """Return the matches of a duel: both roles, or the same role against one reference."""
-        here = self._of(duel)
+        here = self._of(duel.start)
         seats, seat = self.game.seats(here.checked), self._config.seat
         if seat is None:
             orders = [duel.teams] if self.game.pairing is None else [duel.teams, duel.teams[::-1]]
@@ -125,8 +64,31 @@ class ArenaMatches:
         seed = match_seed(here.start, duel.repeat)
         # Two versions meet once on each start and variant, so no key comes twice.
         return [
-            new_task(self._terms, {place: self._entries[name] for place, name in lineup.items()}, here.plain, seed) for lineup in lineups
+            new_task(self._terms, {place: self._entries[name] for place, name in lineup.items()}, here.plain, seed, blamed=tuple(blamed))
+            for lineup in lineups
         ]
+
+    def row(self, duel: PlannedDuel, blamed: Sequence[str] = ()) -> ArenaDuel:
+        """Return a duel as it is stored while it is open."""
+        keys = [task.key for task in self.tasks(duel, blamed)]
+        a, b = duel.teams
+        second = keys[1] if len(keys) > 1 else ""
+        return ArenaDuel(
+            number=duel.number, a=a, b=b, start=duel.start, variant=duel.variant, first=keys[0], second=second, blamed=list(blamed)
+        )
+
+    def scored(self, duel: ArenaDuel, matches: Sequence[tuple[Task, Record | None]], out: Collection[str] = ()) -> ArenaDuel:
+        """Return a duel with its result. One whose matches were not all played counts for nobody, unless one of the two is ``out``.
+
+        A duel that was played counts, whatever came later.
+        """
+        out = out if any(record is None for _, record in matches) else ()
+        planned = duel.planned
+        result = duel_result(self.game, self._of(duel.start).checked, planned, matches, out, is_stopped=True)
+        assert result is not None, "a duel that is stopped has a result"
+        points = [round(2 * comparison.score) for comparison in comparisons(result)] or [-1]
+        absent = (duel.a in result.forfeits) * _A + (duel.b in result.forfeits) * _B
+        return duel.model_copy(update={"points": points[0], "absent": absent})
 
 
 class _StartSettings(NamedTuple):
@@ -137,81 +99,131 @@ class _StartSettings(NamedTuple):
     start: MatchStart
 
 
+class _Unexplained(NamedTuple):
+    """A duel with its matches; those that were void have no record."""
+
+    duel: ArenaDuel
+    matches: Sequence[tuple[Task, Record | None]]
+
+
 class ArenaPlan:
-    """Batches of duels. Implements ``tournament.plan.Plan``. Results of duels that were played count, whatever comes later."""
+    """The open duels of a store, or if there are none, a ``batch`` of new ones. Implements ``tournament.plan.Plan``.
 
-    def __init__(self, matches: ArenaMatches, store: Store, chooser: Chooser) -> None:
+    A version forfeits its other matches once it can't be started, or once two of its matches failed before the first step and none began.
+    If a match ends so that nobody can see who is to blame, and others show who is, its duel is asked for again, as one in which that version
+    is blamed. The reader takes ``sentences``, which are remarks for people, and ``results``, which have no gap, once both are stored.
+    """
+
+    def __init__(self, matches: ArenaMatches, store: ArenaStore, state: ArenaState, blame: Blame, batch: Sequence[PlannedDuel]) -> None:
         self._matches = matches
-        self._duels = store.table(ArenaDuel, "arena_duels", [["points"]])
-        self._chooser = chooser
+        self._store = store
+        #: The number of the first duel without a result.
+        self._first = len(state)
+        self._blame = blame
+        self._batch = batch
         self._open: deque[tuple[ArenaDuel, Sequence[Task]]] = deque()
-        self._count = 0
-        #: In how many duels each version could not start; the versions that have played one.
-        self._failed: dict[str, int] = {}
-        self._began: set[str] = set()
-
-    @property
-    def forfeits(self) -> set[str]:
-        """The versions that can't start."""
-        return {name for name, count in self._failed.items() if count >= _FAILED_STARTS and name not in self._began}
+        #: The duels that have a result before an earlier one has.
+        self._early: dict[int, ArenaDuel] = {}
+        #: The duels of which a match was void so that nobody can see who is to blame, while others may show it.
+        self._unexplained: list[_Unexplained] = []
+        #: The versions that play no more: they can't start, or their teams are disqualified.
+        self._out = store.versions.forfeits()
+        self._failed: Counter[str] = Counter(dict(zip(state.names, state.absent.tolist(), strict=True)))
+        self._began = {
+            name
+            for name, planned, absent in zip(state.names, state.planned.tolist(), state.absent.tolist(), strict=True)
+            if planned > absent
+        }
+        self.sentences: deque[str] = deque()
+        self.results: deque[ArenaDuel] = deque()
 
     def next(self, records: Sequence[Record]) -> list[Sequence[Task]]:
-        """Take the records of the first open duel; return the matches of the next batch once none is open."""
+        """Take the records of the first open duel. At the beginning, return the matches of all duels; later, those that are asked for again."""
         if records:
-            duel, tasks = self._open.popleft()
-            self._take(duel, list(zip(tasks, records, strict=True)))
-        else:
-            self._recall()
-        if self._open:
-            return []
-        rows = self._duels.all(points=None) or self._batch()
-        self._open.extend((row, self._matches.tasks(row.planned)) for row in rows)
-        self._count += len(rows)
-        return [tasks for _, tasks in self._open]
+            self._take(*self._open.popleft(), records)
+            return self._explained()
+        rows = self._store.duels.since(self._first)
+        if not rows:
+            rows = [self._matches.row(duel, self._blame.culprits(duel.teams)) for duel in self._batch]
+            self._store.duels.rows.put(*rows)
+        self._early = {row.number: row for row in rows if row.points is not None}
+        return [self._asked(row) for row in rows if row.points is None]
 
     def wants(self, task: Task) -> bool:
-        """False for a match of a version that can't start."""
-        return self.forfeits.isdisjoint(task.names.values())
+        """False for a match of a version that plays no more, and for one that is asked for again."""
+        names = task.names.values()
+        return self._out.keys().isdisjoint(names) and (bool(task.blamed) or not self._blame.culprits(names))
 
-    def _recall(self) -> None:
-        """Take the results of earlier runs."""
-        for duel in self._duels.after(-1):
-            if duel.points is None:
-                return
-            self._count += 1
-            self._learn(duel)
+    def _asked(self, row: ArenaDuel) -> Sequence[Task]:
+        tasks = self._matches.tasks(row.planned, row.blamed)
+        self._open.append((row, tasks))
+        return tasks
 
-    def _batch(self) -> list[ArenaDuel]:
-        """Choose and store the next duels."""
-        new = self._chooser.batch(self._count)
-        rows = []
-        for duel in new:
-            a, b = duel.teams
-            keys = [task.key for task in self._matches.tasks(duel)]
-            rows.append(ArenaDuel(number=duel.number, a=a, b=b, start=duel.start, variant=duel.variant, keys=keys))
-        self._duels.put(*rows)
-        return rows
+    def _take(self, duel: ArenaDuel, tasks: Sequence[Task], records: Sequence[Record]) -> None:
+        """Learn from the records of a duel, and store its result, unless it may be asked for again."""
+        for task, record in zip(tasks, records, strict=True):
+            self._learn(task, record)
+        matches = [(task, None if record.void else record) for task, record in zip(tasks, records, strict=True)]
+        causes = {record.cause for record in records if record.void}
+        teams = duel.planned.teams
+        if (
+            causes
+            and not duel.blamed
+            and self._out.keys().isdisjoint(teams)
+            and (self._blame.culprits(teams) or not causes.isdisjoint(DISPUTED))
+        ):
+            self._unexplained.append(_Unexplained(duel, matches))
+        else:
+            self._score(duel, matches)
 
-    def _take(self, duel: ArenaDuel, played: Sequence[tuple[Task, Record]]) -> None:
-        """Store the result of a duel. One with a match that was given up counts for nobody, unless one of the two can't start."""
-        matches = [
-            (MatchTask(task.key, duel.number, number, task.names, task.settings, task.seed), None if record.void else record)
-            for number, (task, record) in enumerate(played)
-        ]
-        forfeits = self.forfeits if any(record is None for _, record in matches) else set()
-        planned = duel.planned
-        result = duel_result(self._matches.game, self._matches.settings(planned), planned, matches, forfeits, is_stopped=True)
-        assert result is not None, "a duel that is stopped has a result"
-        points = [round(2 * comparison.score) for comparison in comparisons(result)] or [-1]
-        absent = (duel.a in result.forfeits) * _A + (duel.b in result.forfeits) * _B
-        scored = duel.model_copy(update={"points": points[0], "absent": absent})
-        self._duels.put(scored)
-        self._learn(scored)
-
-    def _learn(self, duel: ArenaDuel) -> None:
-        for name, bit in ((duel.a, _A), (duel.b, _B)):
-            if duel.absent & bit:
-                self._failed[name] = self._failed.get(name, 0) + 1
+    def _explained(self) -> list[Sequence[Task]]:
+        """Ask again for the duels of which it is known now who is to blame. At the end of the batch the others count for nobody."""
+        left, groups = [], []
+        for each in self._unexplained:
+            if culprits := self._blame.culprits(each.duel.planned.teams):
+                row = self._matches.row(each.duel.planned, culprits)
+                self._store.duels.rows.put(row)
+                groups.append(self._asked(row))
             else:
+                left.append(each)
+        self._unexplained = left
+        if not self._open:
+            self._unexplained = []
+            for each in left:
+                self._score(each.duel, each.matches)
+        return groups
+
+    def _score(self, duel: ArenaDuel, matches: Sequence[tuple[Task, Record | None]]) -> None:
+        scored = self._matches.scored(duel, matches, self._out)
+        self._store.duels.rows.put(scored)
+        self._early[scored.number] = scored
+        while (row := self._early.pop(self._first, None)) is not None:
+            self.results.append(row)
+            self._first += 1
+
+    def _learn(self, task: Task, record: Record) -> None:
+        """Learn from a match who can start, and who is to blame for void ones."""
+        if record.void:
+            if record.cause in DISPUTED:
+                self.sentences.extend(self._blame.add(task, record))
+            if record.cause == SUPERVISOR:
+                for name in task.blamed:
+                    # It leaves nothing that could be judged, for instance because it also ends the worker.
+                    self._forfeit(name, record.void)
+            return
+        for seat, name in task.names.items():
+            if record.started or seat not in record.faults:
                 self._began.add(name)
-        self._chooser.take(duel)
+                continue
+            self._failed[name] += 1
+            if not record.is_startable or (self._failed[name] >= _FAILED_STARTS and name not in self._began):
+                self._forfeit(name, record.faults[seat])
+
+    def _forfeit(self, name: str, reason: str) -> None:
+        """A version can't start: its other matches aren't played."""
+        if name in self._out:
+            return
+        # Standings have one line for it, and a compiler's messages have several.
+        self._out[name] = " / ".join(line.strip() for line in reason.splitlines())
+        self._store.versions.forfeit(name, self._out[name])
+        self.sentences.append(f"{name} can't start and forfeits its other matches: {self._out[name]}")

@@ -5,30 +5,43 @@ from __future__ import annotations
 import contextlib
 import platform
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 from referee.arena.bells import listening
-from referee.arena.engine import ArenaEngine
+from referee.arena.blame import Blame
+from referee.arena.plan import ArenaMatches, ArenaPlan
 from referee.arena.playing import PlayingNow, RunningMatch
 from referee.arena.versions import PLAYER
 from referee.errors import MatchVoid, UsageError
 from referee.isolation.launcher import open_launcher
-from referee.league.engine import MachineFailed
+from referee.tournament.disputes import Patience
+from referee.tournament.plan import playing
+from referee.tournament.pool import MachineFailed, WorkerPool
 from referee.tournament.progress import ProgressListener
-from referee.tournament.transactions import StoreError
+from referee.tournament.transactions import ConnectionLost, StoreError
+from referee.tournament.values import MatchTask
+from referee.tournament.worker import Terms
 from referee.tournament.workers import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from referee.arena.arena import OpenArena
+    from referee.arena.choice import DuelChoice
     from referee.arena.store import ArenaStore
     from referee.tournament.local import Pool
-    from referee.tournament.values import MatchTask
+    from referee.tournament.plan import Step
+    from referee.tournament.values import Record, Task
     from referee.tournament.workers import Workers
 
+_T = TypeVar("_T")
 #: How long it waits before it tries a machine that has failed again, in seconds.
 RETRY_SECONDS = 5.0
+#: The most seconds between two looks at the workers.
+_TICK = 0.5
 #: What is played is stored at most so often, in seconds, and so many matches of it.
 _STORED_SECONDS, _MOST_STORED = 0.5, 64
 
@@ -39,24 +52,155 @@ def play(arena: OpenArena, workers: Workers, say: Callable[[str], None]) -> None
     with store.database.claim(waits=True), listening(arena.folder, PLAYER) as bell:
         store.season.change(paused="")
         while True:
-            schedule = arena.plan()
-            if len(schedule.playing()) >= 2:
+            choice = arena.plan()
+            if len(choice.playing()) >= 2:
                 try:
-                    pool = open_pool(schedule.terms, schedule.teams, arena.replays, workers, say)
-                    with contextlib.closing(pool):
-                        ArenaEngine(store, pool, schedule, PlayingNotes(store, pool, say)).run()
+                    with contextlib.closing(arena_pool(arena, workers, say)) as pool:
+                        play_batches(arena, pool, PlayingNotes(store, pool, say))
                 except (MachineFailed, UsageError) as error:
                     pause(arena, workers, str(error), say)
                     continue
-            while store.season.changes() == schedule.mark:
+            while store.season.changes() == choice.mark:
                 bell.wait()
+
+
+def arena_pool(arena: OpenArena, workers: Workers, say: Callable[[str], None]) -> Pool:
+    """Return workers that know the versions that the arena has read."""
+    config = arena.config
+    return open_pool(Terms(config.game.info.name, config.rules, config.options), arena.entries, arena.replays, workers, say)
+
+
+def play_batches(arena: OpenArena, pool: Pool, watch: ProgressListener) -> DuelChoice:
+    """Play the open duels, and batch after batch until no further one is chosen; return the choice. PlayStopped if nothing can be played now.
+
+    Linear algebra has one thread: matches take the cores.
+    """
+    with threadpool_limits(1, user_api="blas"):
+        run = _Run(arena, pool, watch)
+        while run.play_batch():
+            pass
+    return arena.choice
+
+
+class _Run:
+    """Batches that are played with the same workers."""
+
+    def __init__(self, arena: OpenArena, pool: Pool, watch: ProgressListener) -> None:
+        self._arena = arena
+        self._pool = pool
+        self._tasks = _Witness(WorkerPool(pool, most_shortages=1))
+        self._watch = watch
+        self._matches = ArenaMatches(arena.config, arena.entries)
+        self._patience = Patience(arena.owner)
+
+    def play_batch(self) -> bool:
+        """Play a batch. False if there is none."""
+        arena, store = self._arena, self._arena.store
+        store.database.keep_claim()
+        open_duels = _again(self._open_duels)
+        arena.choice.count(open_duels)
+        batch = [] if open_duels else _again(arena.choice.batch)
+        if not open_duels and not batch:
+            _again(arena.rater.record)
+            return False
+        try:
+            self._play(ArenaPlan(self._matches, store, arena.results, Blame(store.disputed, arena.owner), batch))
+        except ConnectionLost:
+            self._save()
+        return True
+
+    def _open_duels(self) -> int:
+        """Read the results that are new in the store; return how many duels have none."""
+        self._arena.results.catch_up()
+        return sum(duel.points is None for duel in self._arena.store.duels.since(len(self._arena.results)))
+
+    def _play(self, plan: ArenaPlan) -> None:
+        arena, is_recorded = self._arena, False
+        for step in playing(plan, arena.store.core, self._tasks, self._patience.gives_up):
+            has_news = bool(plan.results)
+            while plan.results:
+                arena.results.take(plan.results.popleft())
+            self._tell(plan, step)
+            if not is_recorded:
+                # The workers have matches now.
+                _again(arena.rater.record)
+            is_recorded = True
+            _again(partial(arena.rater.tell, has_news=has_news))
+
+    def _save(self) -> None:
+        """Store what has ended, and what is played now. The database's server was restarted, so another plan goes on."""
+        store, records = self._arena.store, [*self._tasks.last]
+        store.database.keep_claim()
+        while self._tasks.running:
+            records += self._tasks.wait(_TICK)
+        with store.core.step():
+            for record in records:
+                store.core.add(record, counts=not record.void)
+
+    def _tell(self, plan: ArenaPlan, step: Step) -> None:
+        for task, record in step.ended:
+            if not record.void and record.is_startable:
+                self._watch.finished(_match(task), record)
+        while plan.sentences:
+            self._watch.said(plan.sentences.popleft())
+        self._watch.tick(_matches(step.running) if self._pool.has_workers else None)
+
+
+class _Witness:
+    """Passes tasks on to a pool. It knows what is being played, and what has ended at ``last``. Implements ``tournament.plan.Pool``."""
+
+    def __init__(self, pool: WorkerPool) -> None:
+        self._pool = pool
+        self.running: set[str] = set()
+        self.last: Sequence[Record] = ()
+
+    @property
+    def has_workers(self) -> bool:
+        """False while nobody can play."""
+        return self._pool.has_workers
+
+    @property
+    def room(self) -> int:
+        """How many more tasks it takes now."""
+        return self._pool.room
+
+    def submit(self, task: Task) -> None:
+        """Take a task."""
+        self.running.add(task.key)
+        self._pool.submit(task)
+
+    def wait(self, seconds: float) -> Sequence[Record]:
+        """Wait until an attempt has ended."""
+        self.last = self._pool.wait(seconds)
+        self.running.difference_update(record.key for record in self.last)
+        return self.last
+
+    def cancel(self, key: str) -> None:
+        """Nobody waits for this task any more."""
+        self._pool.cancel(key)
+
+
+def _matches(tasks: Collection[Task]) -> list[MatchTask]:
+    return [_match(task) for task in tasks]
+
+
+def _match(task: Task) -> MatchTask:
+    return MatchTask(task.key, 0, 0, task.names, task.settings, task.seed, task.blamed)
+
+
+def _again(call: Callable[[], _T]) -> _T:
+    """Return what a call gives that may be made twice: made anew if the database's server was restarted meanwhile."""
+    try:
+        return call()
+    except ConnectionLost:
+        return call()
 
 
 def pause(arena: OpenArena, workers: Workers, why: str, say: Callable[[str], None]) -> None:
     """Play nothing until this machine has what bots are promised and known good bots play on it, and tell the staff why."""
     say(f"note: {why} Play goes on when known good bots of the referee play here.")
     arena.store.season.change(paused=why)
-    options, fails = arena.league.options, True
+    options, fails = arena.config.options, True
     while fails:
         time.sleep(RETRY_SECONDS)
         with contextlib.suppress(MatchVoid, UsageError):

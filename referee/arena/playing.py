@@ -5,15 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
-from sqlalchemy import Column, Integer, MetaData, Table, Text, insert, select
-
-from referee.tournament.database import required
 
 if TYPE_CHECKING:
-    from referee.tournament.transactions import Database
-
-meta = MetaData()
-_playing = Table("playing", meta, Column("row", Integer, primary_key=True, autoincrement=False), *required(Text, "now"))
+    from referee.tournament.store import Store
 
 
 class RunningMatch(BaseModel):
@@ -31,6 +25,7 @@ class PlayingNow(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
+    row: int = 0
     time: float
     host: str
     slots: int
@@ -40,16 +35,13 @@ class PlayingNow(BaseModel):
 class PlayingRow:
     """The row of a store."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, store: Store) -> None:
+        self._rows = store.table(PlayingNow, "playing")
 
     def put(self, now: PlayingNow) -> None:
         """Store what is played now."""
-        with self._database.write() as connection:
-            connection.execute(_playing.delete())
-            connection.execute(insert(_playing).values(row=1, now=now.model_dump_json()))
+        self._rows.put(now)
 
     def read(self) -> PlayingNow | None:
         """Return what was stored last; None before the first match."""
-        rows = self._database.all(select(_playing.c.now), lambda row: PlayingNow.model_validate_json(row.now))
-        return rows[0] if rows else None
+        return self._rows.get(0)

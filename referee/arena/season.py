@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, JsonValue
-from sqlalchemy import JSON, Boolean, Column, Integer, MetaData, Table, Text, insert, select, update
-
-from referee.tournament.database import required
 
 if TYPE_CHECKING:
-    from sqlalchemy.engine import Connection, Row
-
-    from referee.tournament.transactions import Database
-
-#: The version of the tables of an arena: the major version of the referee that made them. An arena of another one is refused.
-TABLES_VERSION = 2
-
-meta = MetaData()
-_season = Table(
-    "season",
-    meta,
-    Column("row", Integer, primary_key=True, autoincrement=False),
-    *required(Text, "referee", "id"),
-    Column("seed", JSON(none_as_null=True)),
-    Column("terms", JSON(none_as_null=True)),
-    *required(Boolean, "is_frozen"),
-    *required(Text, "address", "paused"),
-    *required(Integer, "tables_version", "changes"),
-)
+    from referee.tournament.store import Store
 
 
 class SeasonState(BaseModel):
@@ -41,27 +20,26 @@ class SeasonState(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    referee: str
+    row: int = 0
     id: str
     seed: int | str | None = None
     terms: dict[str, JsonValue] | None = None
     is_frozen: bool = False
     address: str = ""
     paused: str = ""
-    tables_version: int = TABLES_VERSION
     changes: int = 0
 
 
 class SeasonRow:
     """The row of a store."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rows = store.table(SeasonState, "season")
 
     def read(self) -> SeasonState | None:
         """Return the row; None if the arena was never begun."""
-        rows = self._database.all(select(_season), _state)
-        return rows[0] if rows else None
+        return self._rows.get(0)
 
     @property
     def now(self) -> SeasonState:
@@ -73,23 +51,20 @@ class SeasonRow:
 
     def begin(self, state: SeasonState) -> None:
         """Store the row of a new arena."""
-        with self._database.write() as connection:
-            connection.execute(insert(_season).values(row=1, **state.model_dump()))
+        self._rows.put(state)
 
     def change(self, **values: JsonValue) -> None:
         """Store other values of some fields."""
-        with self._database.write() as connection:
-            connection.execute(update(_season).values(**values))
+        with self._store.step():
+            self._rows.put(self.now.model_copy(update=values))
 
     def changes(self) -> int:
         """Return how often versions have changed: one was added, refused or activated, or a team disqualified."""
-        return self._database.all(select(_season.c.changes), lambda row: int(row.changes))[0]
+        return self.now.changes
 
-
-def note_change(connection: Connection) -> None:
-    """Count a change of versions, in the transaction that makes it."""
-    connection.execute(update(_season).values(changes=_season.c.changes + 1))
-
-
-def _state(row: Row[Any]) -> SeasonState:
-    return SeasonState.model_validate(row._asdict())
+    def note_change(self) -> None:
+        """Count a change of versions, in the transaction that makes it."""
+        with self._store.step():
+            state = self.read()
+            if state is not None:
+                self._rows.put(state.model_copy(update={"changes": state.changes + 1}))

@@ -15,10 +15,10 @@ from starlette.routing import Route
 
 from referee.arena.api import ACTIONS, COOKIE, staff, wrong
 from referee.arena.api_models import MatchesQuery, VersionAsked
+from referee.arena.blame import disputed
 from referee.arena.boards import BOARD_SECONDS, BoardReplays
 from referee.arena.live import LiveMatches
 from referee.arena.uploads import FULL, bounded, full
-from referee.league.disputes import disputed
 from referee.pages import page, render
 from referee.pages.replay_sites import ReplaySites
 from referee.pages.security import new_token
@@ -231,7 +231,7 @@ class ArenaPages:
         return Response(await self._boards.get(*match_and_path), media_type="application/gzip")
 
     def _projector(self, *_: object) -> Response:
-        config = {"name": self._arena.league.name, "league": True}
+        config = {"name": self._arena.config.name, "league": True}
         return HTMLResponse(render.served("projector", config, base="/"))
 
     def _listed(self, request: Request, holder: Holder | None) -> Response:
@@ -271,7 +271,7 @@ class ArenaPages:
             workers=self._views.workers(),
             paused=self._store.season.now.paused,
             recent=self._views.recent(),
-            disputes=disputed(self._store.duels),
+            disputes=disputed(self._store.disputed),
             actions=self._api.audit().actions,
         )
 

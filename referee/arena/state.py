@@ -5,14 +5,12 @@ Everything here is a function of the store: read anew, it is the same, down to t
 
 from __future__ import annotations
 
-import itertools
 from array import array
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from referee.arena.ratings import DuelOutcome
-from referee.tournament.results import comparisons
 from referee.tournament.transactions import StoreError, quoted
 
 if TYPE_CHECKING:
@@ -20,14 +18,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from referee.arena.duels import ArenaDuel, DuelResultRow
     from referee.arena.ratings import RatingPoint
     from referee.arena.store import ArenaStore
-    from referee.league.engine import MatchPlan
     from referee.tournament.ratings import ComparisonArrays, Counts, Floats
-    from referee.tournament.values import DuelResult
 
 #: More versions than any arena has; a pair of them is one number.
 _MOST_VERSIONS = 1 << 24
+_A, _B = attrgetter("a"), attrgetter("b")
 
 
 class Pairs(NamedTuple):
@@ -98,21 +96,31 @@ class ArenaState:
             self._by_version = np.concatenate([self._by_version, more], axis=1)
             self.planned, self.counted, self.absent, self.last = self._by_version
             self._duels += [array("i") for _ in more[0]]
-        for rows in self._store.ratings.outcomes(len(self)):
-            columns = np.fromiter((value for row in rows for value in row), dtype=np.int32, count=7 * len(rows)).reshape(-1, 7).T
-            if (columns[0] != np.arange(len(self), len(self) + len(rows))).any():
+        for rows in self._store.duels.results(len(self)):
+            if [row.number for row in rows] != list(range(len(self), len(self) + len(rows))):
                 raise StoreError(f"The store {quoted(self._store.where)} has lost results of duels. Restore it from a copy.")
-            self._append(columns[1:])
+            if rows:
+                self._append(self._columns(rows))
         self.note(self._store.ratings.last(max((point.duels for point in self.rated.values()), default=-1)).values())
 
     def note(self, points: Iterable[RatingPoint]) -> None:
         """Take ratings that were recorded."""
         self.rated.update((point.name, point) for point in points)
 
-    def take(self, outcome: DuelOutcome) -> None:
-        """Take and store the result of the next duel."""
-        self._store.ratings.put_outcomes([outcome])
-        self._append(np.array([outcome], dtype=np.int32).T[1:])
+    def take(self, duel: ArenaDuel) -> None:
+        """Take the result of the next duel."""
+        self._append(self._columns([duel]))
+
+    def _columns(self, duels: Sequence[DuelResultRow | ArenaDuel]) -> NDArray[np.int32]:
+        """Return the results of duels, column by column."""
+        try:
+            positions = [[self.positions[name] for name in names] for names in (map(_A, duels), map(_B, duels))]
+        except KeyError as error:
+            raise StoreError(
+                f"The store {quoted(self._store.where)} has lost the version {error.args[0]}, whose duels it has. Restore the file from a copy."
+            ) from None
+        facts = [(duel.start, duel.variant, duel.points, duel.absent) for duel in duels]
+        return np.array([*positions, *zip(*facts, strict=True)], dtype=np.int32).reshape(6, -1)
 
     def _append(self, rows: NDArray[np.int32]) -> None:
         first = len(self)
@@ -216,42 +224,3 @@ class ArenaState:
             return begin
         pairs = self.pairs
         return strengths(len(self.names), pairs.a, pairs.b, pairs.games, pairs.wins, begin)
-
-    def settle(self, plan: MatchPlan, *, is_playing: bool = False, stores: bool = True) -> int:
-        """Take the results of duels that are over as far as there is no gap, and store them; return how many of the duels have none yet.
-
-        While a match ``is_playing``, a duel that was stopped may still become complete, so it has no result yet. Those who only read don't
-        store; afterwards this state can't store anything.
-        """
-        if stores:
-            self.catch_up()
-        while True:
-            outcomes, left = self._results(plan, is_playing=is_playing)
-            if stores:
-                self._store.ratings.put_outcomes(outcomes)
-            if outcomes:
-                self._append(np.array(outcomes, dtype=np.int32).T[1:])
-            if left or not outcomes:
-                return left
-
-    def _results(self, plan: MatchPlan, *, is_playing: bool = False) -> tuple[list[DuelOutcome], int]:
-        """Return the next results without a gap, and how many of the duels that were looked at have none."""
-        duels = self._store.matches.open_duels(len(self))
-        if is_playing:
-            duels = list(itertools.takewhile(lambda duel: all(record is not None for _, record in duel.matches), duels))
-        forfeits = self._store.duels.forfeits() if duels else {}
-        results = [plan.result(duel.duel, duel.matches, forfeits, is_stopped=duel.is_stopped) for duel in duels]
-        whole = next((place for place, result in enumerate(results) if result is None), len(results))
-        return [self._outcome(result) for result in results[:whole] if result is not None], len(results) - whole
-
-    def _outcome(self, result: DuelResult) -> DuelOutcome:
-        duel = result.duel
-        lost = [name for name in duel.teams if name not in self.positions]
-        if lost:
-            raise StoreError(
-                f"The store {quoted(self._store.where)} has lost the team {lost[0]}, whose duels it has. Restore the file from a copy."
-            )
-        a, b = duel.teams
-        points = [round(2 * comparison.score) for comparison in comparisons(result)] or [-1]
-        absent = (a in result.forfeits) + 2 * (b in result.forfeits)
-        return DuelOutcome(duel.number, self.positions[a], self.positions[b], duel.start, duel.variant, points[0], absent)

@@ -1,47 +1,41 @@
-"""The store of an arena: its tables side by side in one database. What is written within ``database.write`` is one transaction."""
+"""The store of an arena: that of the core with tables of several modules side by side. What is written within ``step`` is one transaction."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sqlalchemy.exc import SQLAlchemyError
-
-from referee.arena import audit, bells, playing, ratings, season, tokens, versions
-from referee.arena.matches import Matches
-from referee.errors import RefereeError, UsageError
-from referee.league import database as league_tables
-from referee.league.store import Store
-from referee.tournament.database import reason
-from referee.tournament.transactions import Database, quoted
-from referee.version import __version__
+from referee.arena import audit, bells, blame, duels, playing, ratings, season, tokens, versions
+from referee.tournament.store import Store, file_name
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from typing_extensions import Self
 
-FILE = "arena.sqlite"
-_METAS = (league_tables.meta, season.meta, versions.meta, ratings.meta, tokens.meta, audit.meta, playing.meta)
+#: What a store of an arena is called, and its file.
+KIND = "arena"
+FILE = file_name(KIND)
 
 
 class ArenaStore:
     """An open store. ``close`` it, or use it as a context manager. Errors of the database are raised as StoreError with a sentence."""
 
-    def __init__(self, database: Database, folder: Path) -> None:
-        self.database = database
+    def __init__(self, core: Store, folder: Path) -> None:
+        #: The tasks and records.
+        self.core = core
+        self.database = core.database
         #: The file, or the address without its password.
-        self.where = database.where
+        self.where = core.where
         self._folder = folder
-        self.season = season.SeasonRow(database)
-        self.versions = versions.Versions(database, self.wake)
-        self.ratings = ratings.Ratings(database)
-        self.tokens = tokens.Tokens(database)
-        self.audit = audit.Audit(database)
-        self.playing = playing.PlayingRow(database)
-        self.matches = Matches(database)
-        #: The duels and matches as the engine writes them.
-        self.duels = Store(database)
+        self.season = season.SeasonRow(core)
+        self.duels = duels.Duels(core)
+        self.versions = versions.Versions(core, self.season, self.duels, self.wake)
+        self.ratings = ratings.Ratings(core)
+        self.disputed = blame.disputed_matches(core)
+        self.tokens = tokens.Tokens(core)
+        self.audit = audit.Audit(core)
+        self.playing = playing.PlayingRow(core)
 
     @classmethod
     def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Self:
@@ -49,40 +43,12 @@ class ArenaStore:
 
         UsageError where there is no arena, where it is that of an older or newer version, or where its file can't be used.
         """
-        path = folder / FILE
-        if url is None and not create and not path.is_file():
-            raise UsageError(f"{quoted(folder)} is not the folder of an arena: it has no {FILE}. Begin one: referee arena new DIR")
-        store = cls(Database.open(path, url, create=create), folder)
+        core = Store.open(KIND, folder, url, create=create)
         try:
-            store._check(folder, create=create)
-        except RefereeError:
-            store.close()
+            return cls(core, folder)
+        except BaseException:
+            core.close()
             raise
-        except SQLAlchemyError as error:
-            store.close()
-            raise UsageError(f"The store {quoted(store.where)} can't be opened: {reason(error, store.where)}.") from None
-        return store
-
-    def _check(self, folder: Path, *, create: bool) -> None:
-        tables = self.database.tables()
-        if season.meta.tables.keys() <= tables:
-            state = self.season.read()
-            if state is not None and state.tables_version != season.TABLES_VERSION:
-                raise UsageError(
-                    f"{quoted(folder)} was written by another version of the referee ({quoted(state.referee)}), and this is version "
-                    f"{__version__}: go on with the version that wrote it."
-                )
-        elif "versions" in tables:
-            raise UsageError(
-                f"{quoted(folder)} was written by a referee before version 2.0, and this is version {__version__}: go on with the version "
-                "that wrote it, or begin anew in another folder."
-            )
-        elif tables or not create:
-            raise UsageError(f"{quoted(self.where)} is the database of something else: it has no arena's tables.")
-        if create:
-            # A process that made them may have been killed between two of them.
-            for meta in _METAS:
-                self.database.create(meta)
 
     def wake(self, listener: str) -> None:
         """Ring the bell of a process, once the transaction of this thread is stored."""
@@ -96,4 +62,4 @@ class ArenaStore:
 
     def close(self) -> None:
         """Close all connections."""
-        self.database.close()
+        self.core.close()

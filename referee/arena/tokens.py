@@ -6,22 +6,23 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from sqlalchemy import Column, Float, MetaData, Table, Text, insert, select
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import select
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.tournament.transactions import Database
+    from referee.tournament.store import Store
 
-meta = MetaData()
-_tokens = Table(
-    "tokens",
-    meta,
-    Column("hash", Text, primary_key=True),
-    # NULL: the staff's.
-    Column("team", Text),
-    Column("made", Float, nullable=False),
-)
+
+class Token(BaseModel):
+    """A token by its hash. It is the staff's if ``team`` is None. It was ``made`` at a time in seconds since the epoch."""
+
+    model_config = ConfigDict(frozen=True)
+
+    hash: str
+    team: str | None
+    made: float
 
 
 class Holder(NamedTuple):
@@ -38,32 +39,36 @@ class Holder(NamedTuple):
 class Tokens:
     """The tokens of a store."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._rows = store.table(Token, "tokens")
 
     def put(self, tokens: Iterable[tuple[str, str | None]]) -> None:
         """Store the hashes of new tokens, each with its team. A token of the staff replaces the staff's earlier one."""
         now = time.time()
-        with self._database.write() as connection:
+        with self._store.step():
             for token, team in tokens:
                 if team is None:
-                    connection.execute(_tokens.delete().where(_tokens.c.team.is_(None)))
-                connection.execute(insert(_tokens).values(hash=_hashed(token), team=team, made=now))
+                    self._rows.remove(team=None)
+                self._rows.put(Token(hash=_hashed(token), team=team, made=now))
 
     def revoke(self, team: str) -> int:
         """Forget all tokens of a team; return how many there were."""
-        with self._database.write() as connection:
-            return int(connection.execute(_tokens.delete().where(_tokens.c.team == team)).rowcount)
+        with self._store.step():
+            count = self._rows.count(team=team)
+            self._rows.remove(team=team)
+        return count
 
     def holder(self, token: str) -> Holder | None:
         """Return who holds a token; None for one that is not valid."""
-        holders = self._database.all(select(_tokens.c.team).where(_tokens.c.hash == _hashed(token)), lambda row: Holder(row.team))
-        return holders[0] if holders else None
+        row = self._rows.get(_hashed(token))
+        return None if row is None else Holder(row.team)
 
     def teams(self) -> list[str]:
         """Return the teams that have a token."""
-        query = select(_tokens.c.team).where(_tokens.c.team.is_not(None)).distinct().order_by(_tokens.c.team)
-        return self._database.all(query, lambda row: str(row.team))
+        column = self._rows.sql.c.team
+        query = select(column).where(column.is_not(None)).distinct().order_by(column)
+        return self._store.database.all(query, lambda row: str(row.team))
 
 
 def _hashed(token: str) -> str:

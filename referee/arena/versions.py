@@ -8,28 +8,24 @@ After each change the process whose turn it is hears its bell.
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import Boolean, Column, Float, Index, Integer, MetaData, Table, Text, UniqueConstraint, func, insert, select, update
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import or_, select
 
-from referee.arena.season import note_change
 from referee.errors import UsageError
-from referee.league import database as league_tables
-from referee.league.rows import team_row
+from referee.handins.values import Entry
 from referee.support.words import listed
-from referee.tournament.database import required
 from referee.tournament.transactions import storable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from sqlalchemy.engine import Connection, Row
-
+    from referee.arena.duels import Duels
+    from referee.arena.season import SeasonRow
     from referee.games.game import Json
-    from referee.tournament.transactions import Database
-    from referee.tournament.values import Team
+    from referee.tournament.store import Store
 
 #: Who moves something on: the server that answers teams, the process that checks, the one that plays, and the staff.
 SERVER, CHECKER, PLAYER, STAFF = "server", "checker", "player", "staff"
@@ -73,70 +69,51 @@ def check_move(mover: str, before: str | None, after: str) -> None:
         raise ValueError(f"the {mover} can't move {before} to {after}")
 
 
-meta = MetaData()
-_hand_ins = Table(
-    "hand_ins",
-    meta,
-    Column("number", Integer, primary_key=True),
-    *required(Text, "team", "note", "file", "state", "report"),
-    Column("version", Integer),
-    *required(Float, "submitted"),
-    Index("hand_ins_by_state", "state"),
-    Index("hand_ins_by_team", "team", "submitted"),
-)
-_is_waiting = _hand_ins.c.state.in_(_WAITING)
-_versions = Table(
-    "versions",
-    meta,
-    Column("name", Text, primary_key=True),
-    *required(Text, "team"),
-    *required(Integer, "number"),
-    *required(Text, "hash", "state", "note", "report"),
-    *required(Float, "submitted"),
-    *required(Integer, "first_duel"),
-    *required(Boolean, "is_reference", "is_active"),
-    UniqueConstraint("team", "hash"),
-)
-#: The teams that are disqualified, each with the reason.
-_disqualified = Table("disqualified", meta, Column("team", Text, primary_key=True), *required(Text, "why"))
 #: How the reason begins why a disqualified team's version plays no more.
 _NO_PLAY = "The team is disqualified: "
 
 
-class HandIn(NamedTuple):
+class HandIn(BaseModel):
     """What a team has handed in. ``file`` is its path in the arena's folder; ``version`` its number as a version, None until it is checked.
 
     ``submitted`` is in seconds since the epoch. ``report`` says what the check found, or while it runs, how far it is.
     """
+
+    model_config = ConfigDict(frozen=True)
 
     number: int
     team: str
     note: str
     file: str
     state: str
-    report: Mapping[str, Json]
-    version: int | None
+    report: dict[str, Any] = {}
+    version: int | None = None
     submitted: float
 
 
-class Version(NamedTuple):
+class Version(BaseModel):
     """A version of a team. ``name`` is its name in matches: the team's, and the number, which counts from 1.
 
     ``report`` says what its check found. ``submitted`` is in seconds since the epoch. ``first_duel`` is the number of duels that the arena had
-    then. ``is_active``: its team plays with it.
+    then. ``is_active``: its team plays with it. ``position`` is its place among all accepted versions, None for one that was refused.
+    ``forfeit`` says why it can't start, and is "" while it can.
     """
 
-    name: str
+    model_config = ConfigDict(frozen=True)
+
+    name: str = ""
     team: str
-    number: int
+    number: int = 0
     hash: str
     state: str
     note: str = ""
-    report: Mapping[str, Json] = {}
+    report: dict[str, Any] = {}
     submitted: float = 0.0
     first_duel: int = 0
     is_reference: bool = False
     is_active: bool = False
+    position: int | None = None
+    forfeit: str = ""
 
     @property
     def status(self) -> str:
@@ -152,27 +129,60 @@ class Version(NamedTuple):
         return ACTIVE if goes_on else RETIRED
 
 
-class Versions:
-    """The hand-ins and versions of a store. ``wake`` rings the bell of a process, after the transaction."""
+class Program(BaseModel):
+    """What plays as an accepted version, as ``Entry`` has it. The name of a folder may hold what no database takes as text, but as JSON."""
 
-    def __init__(self, database: Database, wake: Callable[[str], None]) -> None:
-        self._database = database
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    hash: str
+    players: dict[str, str]
+    home: list[str]
+    files: dict[str, dict[str, str]]
+
+    @property
+    def entry(self) -> Entry:
+        """The entry."""
+        return Entry(self.name, self.players, self.hash, self.home[0], self.files)
+
+
+class Disqualified(BaseModel):
+    """A team that is disqualified, and the reason."""
+
+    model_config = ConfigDict(frozen=True)
+
+    team: str
+    why: str
+
+
+class Versions:
+    """The hand-ins and versions of a store. After a change it wakes the process whose turn it is, once the transaction is stored."""
+
+    def __init__(self, core: Store, season: SeasonRow, duels: Duels, wake: Callable[[str], None]) -> None:
+        self._core = core
+        self._season = season
+        self._duels = duels
         self._wake = wake
+        self._hand_ins = core.table(HandIn, "hand_ins", [["state"], ["team", "submitted"]])
+        self._versions = core.table(Version, "versions", [["team"], ["position"]])
+        self._programs = core.table(Program, "programs")
+        self._disqualified = core.table(Disqualified, "disqualified")
+        self._is_waiting = self._hand_ins.sql.c.state.in_(_WAITING)
 
     def hand_in(self, team: str, note: str, file: str) -> HandIn:
         """Queue what a team has handed in, and wake the checker."""
         check_move(SERVER, None, QUEUED)
-        stored_note, now = storable(note), time.time()
-        row = {"team": team, "note": stored_note, "file": file, "state": QUEUED, "report": "{}", "submitted": now}
-        with self._database.write() as connection:
-            number = connection.execute(insert(_hand_ins).values(**row).returning(_hand_ins.c.number)).scalar_one()
-        self._wake(CHECKER)
-        return HandIn(number, team, stored_note, file, QUEUED, {}, None, now)
+        with self._core.step():
+            number = self._hand_ins.next_number()
+            queued = HandIn(number=number, team=team, note=storable(note), file=file, state=QUEUED, submitted=time.time())
+            self._hand_ins.put(queued)
+            self._wake(CHECKER)
+        return queued
 
     def next(self) -> HandIn | None:
         """Return the first hand-in without a verdict, None if none waits. One whose check was cut off by a kill comes first again."""
-        hand_ins = self._database.all(select(_hand_ins).where(_is_waiting).order_by(_hand_ins.c.number).limit(1), _hand_in)
-        return hand_ins[0] if hand_ins else None
+        table = self._hand_ins.sql
+        return next(iter(self._hand_ins.select(select(table).where(self._is_waiting).order_by(table.c.number).limit(1))), None)
 
     def move(
         self, mover: str, hand_in: HandIn, after: str, report: Mapping[str, Json], version: int | None = None, *, is_last: bool = False
@@ -182,131 +192,142 @@ class Versions:
         ``is_last``: its number as a version is certain now.
         """
         check_move(mover, hand_in.state, after)
-        moved = hand_in._replace(state=after, report=report, version=version if is_last else hand_in.version)
-        mine = _hand_ins.c.number == hand_in.number, _hand_ins.c.state == hand_in.state
-        with self._database.write() as connection:
-            values = {"state": after, "report": json.dumps(report), "version": moved.version}
-            count = connection.execute(update(_hand_ins).where(*mine).values(**values)).rowcount
-        if after == QUEUED:
-            self._wake(CHECKER)
-        return moved if count else None
+        number = version if is_last else hand_in.version
+        moved = hand_in.model_copy(update={"state": after, "report": dict(report), "version": number})
+        with self._core.step():
+            now = self._hand_ins.get(hand_in.number)
+            if now is None or now.state != hand_in.state:
+                return None
+            self._hand_ins.put(moved)
+            if after == QUEUED:
+                self._wake(CHECKER)
+        return moved
 
     def handed_in(self, number: int) -> HandIn | None:
         """Return a hand-in by its number; None if there is none."""
-        hand_ins = self._database.all(select(_hand_ins).where(_hand_ins.c.number == number), _hand_in)
-        return hand_ins[0] if hand_ins else None
+        return self._hand_ins.get(number)
 
     def hand_ins(self, team: str | None = None, *, limit: int = 50) -> list[HandIn]:
         """Return the latest hand-ins of a team, or of all teams, those without a verdict first, each the latest first."""
-        query = select(_hand_ins).order_by(_is_waiting.desc(), _hand_ins.c.number.desc()).limit(limit)
-        return self._database.all(query if team is None else query.where(_hand_ins.c.team == team), _hand_in)
+        table = self._hand_ins.sql
+        query = select(table).order_by(self._is_waiting.desc(), table.c.number.desc()).limit(limit)
+        return self._hand_ins.select(query if team is None else query.where(table.c.team == team))
 
     def times(self, team: str, since: float) -> list[float]:
         """Return when a team has handed in since some time, the first one first."""
-        column = _hand_ins.c.submitted
-        query = select(column).where(_hand_ins.c.team == team, column > since).order_by(column)
-        return self._database.all(query, lambda row: float(row.submitted))
+        columns = self._hand_ins.sql.c
+        query = select(columns.submitted).where(columns.team == team, columns.submitted > since).order_by(columns.submitted)
+        return self._core.database.all(query, lambda row: float(row.submitted))
 
     def waiting(self) -> int:
         """Return how many hand-ins have no verdict yet."""
-        return self._database.all(select(func.count()).select_from(_hand_ins).where(_is_waiting), lambda row: int(row[0]))[0]
+        return sum(self._hand_ins.count(state=state) for state in _WAITING)
 
     def all(self, team: str | None = None) -> list[Version]:
         """Return all versions of all teams, or those of a team: the accepted ones in the order in which they were accepted, then the others."""
-        place = league_tables.teams.c.position
-        joined = select(_versions).outerjoin(league_tables.teams, league_tables.teams.c.name == _versions.c.name)
-        query = joined.order_by(place.is_(None), place, _versions.c.submitted, _versions.c.name)
-        return self._database.all(query if team is None else query.where(_versions.c.team == team), _version)
+        columns = self._versions.sql.c
+        query = select(self._versions.sql).order_by(columns.position.is_(None), columns.position, columns.submitted, columns.name)
+        return self._versions.select(query if team is None else query.where(columns.team == team))
 
     def names(self, count: int = -1) -> list[str] | None:
         """Return the accepted versions by their positions; None if there are ``count`` of them, as many as the caller has already."""
-        teams = league_tables.teams
-        with self._database.read() as connection:
-            if connection.execute(select(func.count()).select_from(teams)).scalar_one() == count:
-                return None
-            return list(connection.execute(select(teams.c.name).order_by(teams.c.position)).scalars())
+        columns = self._versions.sql.c
+        if self._programs.count() == count:
+            return None
+        query = select(columns.name).where(columns.position.is_not(None)).order_by(columns.position)
+        return self._core.database.all(query, lambda row: str(row.name))
 
-    def put(self, version: Version, program: Team | None) -> Version:
+    def programs(self) -> list[Entry]:
+        """Return what plays as each accepted version, with paths that begin in the arena's folder."""
+        return [program.entry for program in self._programs.all()]
+
+    def put(self, version: Version, program: Entry | None) -> Version:
         """Store a version with its number, which is counted here, and the time of now unless it has one; return it as it is stored.
 
         ``program`` is None for a version that is refused; else it becomes the active version of its team. A version that was refused before
         keeps its number. UsageError if the team is disqualified.
         """
-        with self._database.write() as connection:
-            self._check_admitted(connection, version.team)
-            mine = _versions.c.team == version.team
-            earlier = connection.execute(select(_versions).where(mine, _versions.c.hash == version.hash)).first()
+        with self._core.step():
+            self.check_admitted(version.team)
+            mine = self._versions.all(team=version.team)
+            earlier = next((each for each in mine if each.hash == version.hash), None)
             if earlier is not None and earlier.state != REFUSED:
                 # Another process has accepted the same files meanwhile.
-                self._activate(connection, earlier.team, earlier.name)
-                return _version(earlier)._replace(is_active=True)
+                self._activate(earlier.team, earlier.name)
+                return earlier.model_copy(update={"is_active": True})
             check_move(CHECKER, None if earlier is None else earlier.state, version.state)
-            last = connection.execute(select(func.max(_versions.c.number)).where(mine)).scalar() or 0
-            number = last + 1 if earlier is None else earlier.number
-            duels = connection.execute(select(func.count()).select_from(league_tables.duels)).scalar_one()
-            stored = version._replace(number=number, name=version_name(version.team, number), first_duel=duels)
-            stored = stored._replace(submitted=version.submitted or time.time())
-            connection.execute(_versions.delete().where(_versions.c.name == stored.name))
-            row = {**stored._asdict(), "report": json.dumps(stored.report), "note": storable(stored.note), "is_active": False}
-            connection.execute(insert(_versions).values(**row))
-            if program is not None:
-                teams = league_tables.teams
-                count = connection.execute(select(func.count()).select_from(teams)).scalar_one()
-                connection.execute(insert(teams).values(**team_row(program._replace(name=stored.name)), position=count))
-                self._activate(connection, stored.team, stored.name)
-            else:
-                self._change(connection)
-        return stored._replace(is_active=program is not None)
+            number = max((each.number for each in mine), default=0) + 1 if earlier is None else earlier.number
+            facts = {"number": number, "name": version_name(version.team, number), "note": storable(version.note), "is_active": False}
+            facts |= {"first_duel": self._duels.count(), "submitted": version.submitted or time.time()}
+            stored = version.model_copy(update={**facts, "position": None if program is None else self._programs.count()})
+            self._versions.put(stored)
+            if program is None:
+                self._changed()
+                return stored
+            files = {seat: dict(hashes) for seat, hashes in program.files.items()}
+            row = Program(name=stored.name, hash=program.hash, players=dict(program.players), home=[program.home], files=files)
+            self._programs.put(row)
+            self._activate(stored.team, stored.name)
+        return stored.model_copy(update={"is_active": True})
 
     def play(self, states: Iterable[tuple[Version, str]]) -> None:
         """Move versions on to the states that they have to have: the part of the process that plays."""
-        with self._database.write() as connection:
+        with self._core.step():
             for version, after in states:
                 check_move(PLAYER, version.state, after)
-                mine = _versions.c.name == version.name, _versions.c.state == version.state
-                connection.execute(update(_versions).where(*mine).values(state=after))
+                now = self._versions.get(version.name)
+                if now is not None and now.state == version.state:
+                    self._versions.put(now.model_copy(update={"state": after}))
+
+    def forfeit(self, name: str, reason: str) -> None:
+        """Store why a version can't start."""
+        with self._core.step():
+            version = self._versions.get(name)
+            if version is not None:
+                self._versions.put(version.model_copy(update={"forfeit": storable(reason)}))
+
+    def forfeits(self) -> dict[str, str]:
+        """Return the versions that play no more, each with the reason: it can't start, or its team is disqualified."""
+        teams, columns = self.disqualified(), self._versions.sql.c
+        query = select(self._versions.sql).where(or_(columns.forfeit != "", columns.team.in_(teams)), columns.position.is_not(None))
+        return {version.name: version.forfeit or f"{_NO_PLAY}{teams[version.team]}" for version in self._versions.select(query)}
 
     def activate(self, team: str, name: str = "", *, admits: bool = False) -> None:
         """Make an accepted version the active one of its team, by default none.
 
         A team that is disqualified is admitted again if this ``admits`` it; else UsageError.
         """
-        with self._database.write() as connection:
-            if admits and connection.execute(_disqualified.delete().where(_disqualified.c.team == team)).rowcount:
-                _set_forfeits(connection, team, f"{_NO_PLAY}%", None)
-            self._check_admitted(connection, team)
-            self._activate(connection, team, name)
+        with self._core.step():
+            if admits:
+                self._disqualified.remove(team=team)
+            self.check_admitted(team)
+            self._activate(team, name)
 
     def disqualified(self) -> dict[str, str]:
         """Return the teams that are disqualified, each with the reason."""
-        return dict(self._database.all(select(_disqualified), lambda row: (row.team, row.why)))
+        return {row.team: row.why for row in self._disqualified.all()}
 
     def check_admitted(self, team: str) -> None:
         """Raise UsageError if a team is disqualified."""
-        with self._database.read() as connection:
-            self._check_admitted(connection, team)
+        row = self._disqualified.get(team)
+        if row is not None:
+            raise UsageError(f"{team} is disqualified ({row.why.rstrip('.')}); to admit it again, the staff makes a version active.")
 
     def disqualify(self, team: str, why: str) -> None:
         """Let no version of a team play any more."""
-        with self._database.write() as connection:
-            connection.execute(_disqualified.delete().where(_disqualified.c.team == team))
-            connection.execute(insert(_disqualified).values(team=team, why=storable(why)))
-            _set_forfeits(connection, team, None, f"{_NO_PLAY}{why}")
-            self._activate(connection, team)
+        with self._core.step():
+            self._disqualified.put(Disqualified(team=team, why=storable(why)))
+            self._activate(team)
 
-    def _check_admitted(self, connection: Connection, team: str) -> None:
-        why = connection.execute(select(_disqualified.c.why).where(_disqualified.c.team == team)).scalar()
-        if why is not None:
-            raise UsageError(f"{team} is disqualified ({why.rstrip('.')}); to admit it again, the staff makes a version active.")
-
-    def _activate(self, connection: Connection, team: str, name: str = "") -> None:
+    def _activate(self, team: str, name: str = "") -> None:
         """Make a version the active one of its team, by default none."""
-        connection.execute(update(_versions).where(_versions.c.team == team).values(is_active=_versions.c.name == name))
-        self._change(connection)
+        rows = self._versions.all(team=team)
+        self._versions.put(*(row.model_copy(update={"is_active": row.name == name}) for row in rows))
+        self._changed()
 
-    def _change(self, connection: Connection) -> None:
+    def _changed(self) -> None:
         """Note that versions have changed, and wake the process that plays."""
-        note_change(connection)
+        self._season.note_change()
         self._wake(PLAYER)
 
 
@@ -322,18 +343,3 @@ def named(versions: Sequence[Version], team: str) -> list[Version]:
         names = list(dict.fromkeys(version.team for version in versions if version.is_active or not version.is_reference))
         raise UsageError(f"The arena has no team {team}; there {f'are {listed(names)}' if names else 'is none yet'}.")
     return mine
-
-
-def _set_forfeits(connection: Connection, team: str, like: str | None, reason: str | None) -> None:
-    """Set why the versions of a team play no more; only of those whose reason is like this, or which have none."""
-    column, names = league_tables.teams.c.forfeit, select(_versions.c.name).where(_versions.c.team == team)
-    is_meant = column.is_(None) if like is None else column.like(like)
-    connection.execute(update(league_tables.teams).where(league_tables.teams.c.name.in_(names), is_meant).values(forfeit=reason))
-
-
-def _hand_in(row: Row[Any]) -> HandIn:
-    return HandIn(**{**row._asdict(), "report": json.loads(row.report)})
-
-
-def _version(row: Row[Any]) -> Version:
-    return Version(**{**row._asdict(), "report": json.loads(row.report)})

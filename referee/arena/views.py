@@ -25,12 +25,11 @@ from referee.tournament.elo import POINTS
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from referee.arena.matches import OpenDuel
+    from referee.arena.duels import ArenaDuel, DuelMatch
     from referee.arena.ratings import RatingPoint
     from referee.arena.store import ArenaStore
     from referee.arena.versions import Version
-    from referee.games.game import Json
-    from referee.league.store import StoredMatch
+    from referee.tournament.store import Tally
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -53,11 +52,26 @@ class HostMatches(NamedTuple):
     last: str
 
 
+class FaultCount(NamedTuple):
+    """How many faults of a kind a team had."""
+
+    team: str
+    kind: str
+    times: int
+
+
+class SeatTotal(NamedTuple):
+    """How many matches a team has won in a seat, and how many it has played."""
+
+    won: int = 0
+    played: int = 0
+
+
 class RecentMatches(NamedTuple):
-    """How many matches there are of the last duels, the faults by team and kind, and the hosts that played."""
+    """How many matches there are of the last duels, the faults by team, and the hosts that played."""
 
     matches: int
-    faults: Mapping[str, Mapping[str, int]]
+    faults: list[FaultCount]
     hosts: Mapping[str, HostMatches]
 
 
@@ -118,10 +132,9 @@ class ArenaViews:
         self._strengths: tuple[float, ...] = ()
         self._elo: dict[str, float] = {}
         self._mark = -1
-        #: The matches that are done of so many duels, whose results are certain.
-        self._done, self._counted = 0, 0
+        self._tally: Tally | None = None
         #: The duels without a certain result, as of the last refresh; None: not read since.
-        self._unsettled: list[OpenDuel] | None = None
+        self._unsettled: list[ArenaDuel] | None = None
         #: The matches of duels; and those of a team whose results are certain, each as the opponent's team, the own seat and whether it was won.
         self._matches: OrderedDict[int, list[models.MatchAnswer]] = OrderedDict()
         self._seats: dict[str, dict[int, list[tuple[str, str, bool]]]] = {}
@@ -168,7 +181,7 @@ class ArenaViews:
             return
         self._due = monotonic() + self._stale_seconds
         for duel in self._unsettled or ():
-            self._matches.pop(duel.duel.number, None)
+            self._matches.pop(duel.number, None)
         self._unsettled = None
         self._state.catch_up()
         mark = self._store.season.changes()
@@ -194,11 +207,8 @@ class ArenaViews:
     @_shared()
     def played(self) -> int:
         """Return how many matches are done."""
-        settled = len(self._state)
-        if settled > self._counted:
-            self._done += self._store.matches.done(self._counted, settled)
-            self._counted = settled
-        return self._done + self._store.matches.done(settled)
+        self._tally = self._store.core.tally(self._tally)
+        return self._tally.played
 
     @_shared()
     def standings(self) -> models.StandingsAnswer:
@@ -240,36 +250,34 @@ class ArenaViews:
         return changes
 
     @_view
-    def by_seat(self, name: str) -> dict[str, dict[str, list[int]]]:
-        """The matches won and played of a team, by the opponent's team and the own seat, of its last 200 duels."""
+    def by_seat(self, name: str) -> dict[tuple[str, str], SeatTotal]:
+        """The matches of a team by the opponent's team and the own seat, of its last 200 duels."""
         numbers = self._state.duels_of(self._positions(name, None), None, len(self._state), _RECENT)
         before, names = self._seats.get(name, {}), {version.name for version in named(self._versions, name)}
         by_duel = {number: before.get(number, []) for number in numbers}
-        for number, seats, winner in self._store.matches.winners([number for number in numbers if number not in before]):
+        for match in self._store.duels.matches_of([number for number in numbers if number not in before]):
+            seats = match.task.names
             pairs = [(seat, other) for seat, version in seats.items() if version in names for other in seats.values() if other not in names]
-            by_duel[number] += [(self._team(other), seat, winner == seat) for seat, other in pairs]
+            by_duel[match.duel] += [(self._team(other), seat, match.record.winner == seat) for seat, other in pairs]
         self._seats[name] = by_duel
-        totals: dict[str, dict[str, list[int]]] = {}
+        totals: dict[tuple[str, str], SeatTotal] = {}
         for other, seat, is_won in (result for results in by_duel.values() for result in results):
-            counts = totals.setdefault(other, {}).setdefault(seat, [0, 0])
-            counts[0] += is_won
-            counts[1] += 1
+            won, played = totals.get((other, seat), SeatTotal())
+            totals[other, seat] = SeatTotal(won + is_won, played + 1)
         return totals
 
     @_shared(_LONG)
     def recent(self) -> RecentMatches:
         """Return what the matches of the last 200 duels show."""
         end = len(self._state) + len(self._open())
-        stored_matches = self._store.matches.matches_of(range(max(0, end - _RECENT), end))
-        records = [(stored.task, stored.record, ended) for stored, ended in stored_matches if stored.record is not None]
-        faults: dict[str, Counter[str]] = {}
+        matches = self._store.duels.matches_of(range(max(0, end - _RECENT), end))
+        faults: Counter[tuple[str, str]] = Counter()
         hosts: dict[str, HostMatches] = {}
-        for task, record, ended in records:
-            for seat, kind in record.fault_kinds.items():
-                faults.setdefault(self._team(task.seats[seat]), Counter())[kind] += 1
+        for _, _, task, record, ended in matches:
+            faults.update((self._team(task.names[seat]), kind) for seat, kind in record.fault_kinds.items())
             before = hosts.get(record.host, HostMatches(0, moment(0.0)))
-            hosts[record.host] = HostMatches(before.matches + 1, max(before.last, moment(ended or 0.0)))
-        return RecentMatches(len(records), faults, hosts)
+            hosts[record.host] = HostMatches(before.matches + 1, max(before.last, moment(ended)))
+        return RecentMatches(len(matches), [FaultCount(*of, count) for of, count in sorted(faults.items())], hosts)
 
     @_view
     def team(self, name: str, *, sees_all: bool = True, is_whole: bool = True) -> models.TeamAnswer:
@@ -278,18 +286,13 @@ class ArenaViews:
         Without ``sees_all`` it has no reports and no versions that were refused; without ``is_whole`` no ratings and no record.
         """
         mine = sorted(named(self._versions, name), key=lambda version: version.number)
-        # Values that are checked all at once take less time than models that are made one by one.
-        return models.TeamAnswer.model_validate(
-            {
-                "team": name,
-                "is_reference": mine[0].is_reference,
-                "disqualified": self._store.versions.disqualified().get(name),
-                "versions": [
-                    self._version(each_version, sees_all=sees_all) for each_version in mine if sees_all or each_version.status == ACCEPTED
-                ],
-                "ratings": [_point(number, point) for number, point in self._ratings(name)] if is_whole else [],
-                "against": self.against(name) if is_whole else [],
-            }
+        return models.TeamAnswer(
+            team=name,
+            is_reference=mine[0].is_reference,
+            disqualified=self._store.versions.disqualified().get(name),
+            versions=[self._version(version, sees_all=sees_all) for version in mine if sees_all or version.status == ACCEPTED],
+            ratings=[_point(number, point) for number, point in self._ratings(name)] if is_whole else [],
+            against=self.against(name) if is_whole else [],
         )
 
     def _ratings(self, name: str) -> list[tuple[int, RatingPoint]]:
@@ -297,8 +300,8 @@ class ArenaViews:
         return [(mine[point.name], point) for point in self._store.ratings.of(list(mine))]
 
     @_view
-    def against(self, name: str) -> list[dict[str, Json]]:
-        """The record of all versions of a team together by the opponent's team, most duels first, each as a ``RecordAnswer``."""
+    def against(self, name: str) -> list[models.RecordAnswer]:
+        """The record of all versions of a team together by the opponent's team, most duels first."""
         names, first = self._state.names, dict[str, int]()
         # A team's number is that of its first version.
         numbers = (first.setdefault(self._team(version_name), at) for at, version_name in enumerate(names))
@@ -306,23 +309,23 @@ class ArenaViews:
         records = self._state.against(self._positions(name, None), teams)
         played = [(self._team(names[at]), won, tied, lost) for at, (lost, tied, won) in records.items()]
         ordered = sorted((record for record in played if record[0] != name), key=lambda record: (-sum(record[1:]), record[0]))
-        return [{"team": team, "won": won, "tied": tied, "lost": lost, "duels": won + tied + lost} for team, won, tied, lost in ordered]
+        return [models.RecordAnswer(team=team, won=won, tied=tied, lost=lost, duels=won + tied + lost) for team, won, tied, lost in ordered]
 
-    def _version(self, version: Version, *, sees_all: bool) -> dict[str, Json]:
+    def _version(self, version: Version, *, sees_all: bool) -> models.VersionAnswer:
         is_rated = version.name in self._elo
         rating, low, high = self._interval(version.name) if is_rated else (None, None, None)
-        return {
-            "version": version.number,
-            "status": version.status,
-            "note": version.note,
-            "submitted": moment(version.submitted),
-            "is_active": version.is_active,
-            "rating": rating,
-            "low": low,
-            "high": high,
-            "duels": self._duels(version) if is_rated else 0,
-            "report": dict(version.report) if sees_all else None,
-        }
+        return models.VersionAnswer(
+            version=version.number,
+            status=version.status,
+            note=version.note,
+            submitted=moment(version.submitted),
+            is_active=version.is_active,
+            rating=rating,
+            low=low,
+            high=high,
+            duels=self._duels(version) if is_rated else 0,
+            report=dict(version.report) if sees_all else None,
+        )
 
     @_view
     def matches(self, query: models.MatchesQuery) -> models.MatchesAnswer:
@@ -340,8 +343,8 @@ class ArenaViews:
         settled = len(self._state)
         numbers = []
         if end is None or end > settled:
-            for duel in (open_duel.duel for open_duel in reversed(self._open())):
-                pair = [self._state.positions.get(name, -1) for name in duel.teams]
+            for duel in reversed(self._open()):
+                pair = [self._state.positions.get(name, -1) for name in (duel.a, duel.b)]
                 if (end is None or duel.number < end) and _is_wanted(pair, mine, others):
                     numbers.append(duel.number)
         numbers += self._state.duels_of(mine, others, settled if end is None else end, limit + 1)
@@ -354,17 +357,16 @@ class ArenaViews:
                 break
         return models.MatchesAnswer(matches=matches[:limit], next=matches[limit - 1].order if len(matches) > limit else None)
 
-    def _open(self) -> list[OpenDuel]:
+    def _open(self) -> list[ArenaDuel]:
         if self._unsettled is None:
-            self._unsettled = self._store.matches.open_duels(len(self._state))
+            self._unsettled = self._store.duels.since(len(self._state))
         return self._unsettled
 
     def _of(self, duels: Sequence[int]) -> list[models.MatchAnswer]:
         """Return the matches of some duels that are done, in the order of the duels and the last one of each first."""
         new: dict[int, list[models.MatchAnswer]] = {number: [] for number in duels if number not in self._matches}
-        for stored, ended in self._store.matches.matches_of(list(new)) if new else ():
-            if stored.record is not None:
-                new[stored.task.duel].append(self._match(stored, ended))
+        for match in self._store.duels.matches_of(list(new)) if new else ():
+            new[match.duel].append(self._match(match))
         matches: list[models.MatchAnswer] = []
         for number in duels:
             mine = new[number] if number in new else self._matches.pop(number)
@@ -380,15 +382,28 @@ class ArenaViews:
         playing, now = self._store.playing.read(), time.time()
         if playing is None or now - playing.time > _TOLD_SECONDS:
             return WorkersNow(None, None, [])
-        none: dict[str, Json] = {"order": 0, "winner": None, "reason": "", "scores": {}, "steps": 0, "faults": {}, "ended": None}
-        running = ({**none, "id": match.key, "seats": self._sides(match.seats), "seconds": now - match.since} for match in playing.matches)
-        return WorkersNow(playing.host, playing.slots, [models.MatchAnswer.model_validate(match) for match in running])
+        running = [
+            models.MatchAnswer(
+                id=match.key,
+                order=0,
+                seats=self._sides(match.seats),
+                winner=None,
+                reason="",
+                scores={},
+                steps=0,
+                faults={},
+                seconds=now - match.since,
+                ended=None,
+            )
+            for match in playing.matches
+        ]
+        return WorkersNow(playing.host, playing.slots, running)
 
     @_view
     def match(self, key: str) -> tuple[models.MatchAnswer, str] | None:
         """A match that is done, and its replay's path in the arena's folder; None if there is none."""
-        row = self._store.matches.match(key)
-        return None if row is None or row[0].record is None else (self._match(*row), row[0].record.replay)
+        match = self._store.duels.match(key)
+        return None if match is None else (self._match(match), match.record.replay)
 
     def _positions(self, team: str, number: int | None) -> list[int]:
         mine = named(self._versions, team)
@@ -397,29 +412,26 @@ class ArenaViews:
         chosen = [version.name for version in mine if number in (None, version.number)]
         return [self._state.positions[name] for name in chosen if name in self._state.positions]
 
-    def _match(self, stored: StoredMatch, ended: float | None) -> models.MatchAnswer:
-        task, record = stored.task, stored.record
-        assert record is not None
+    def _match(self, match: DuelMatch) -> models.MatchAnswer:
+        task, record = match.task, match.record
         # The text of a result may quote what a bot wrote to its log.
-        return models.MatchAnswer.model_validate(
-            {
-                "id": task.key,
-                "order": 2 * task.duel + task.game_number,
-                "seats": self._sides(task.seats),
-                "winner": record.winner,
-                "reason": record.reason,
-                "scores": dict(record.scores),
-                "steps": record.steps,
-                "faults": dict(record.fault_kinds),
-                "seconds": round(record.wall_seconds, 3),
-                "ended": None if ended is None else moment(ended),
-            }
+        return models.MatchAnswer(
+            id=task.key,
+            order=2 * match.duel + match.game_number,
+            seats=self._sides(task.names),
+            winner=record.winner,
+            reason=record.reason,
+            scores=dict(record.scores),
+            steps=record.steps,
+            faults=dict(record.fault_kinds),
+            seconds=round(record.wall_seconds, 3),
+            ended=moment(match.ended),
         )
 
-    def _sides(self, seats: Mapping[str, str]) -> dict[str, dict[str, Json]]:
+    def _sides(self, seats: Mapping[str, str]) -> dict[str, models.SeatAnswer]:
         # References that versions play against in one role are no versions.
         numbers = {name: self._by_name[name].number if name in self._by_name else None for name in seats.values()}
-        return {seat: {"team": self._team(name), "version": numbers[name]} for seat, name in seats.items()}
+        return {seat: models.SeatAnswer(team=self._team(name), version=numbers[name]) for seat, name in seats.items()}
 
     def _team(self, name: str) -> str:
         return self._by_name[name].team if name in self._by_name else name
@@ -430,6 +442,6 @@ def _is_wanted(pair: Sequence[int], mine: Sequence[int] | None, others: Sequence
     return any((mine is None or version in mine) and (others is None or other in others) for version, other in (pair, pair[::-1]))
 
 
-def _point(number: int, point: RatingPoint) -> dict[str, Json]:
-    ratings = {"rating": round(point.elo, 2), "low": round(point.low, 2), "high": round(point.high, 2)}
-    return {"version": number, "duels": point.duels, "time": moment(point.time), **ratings}
+def _point(number: int, point: RatingPoint) -> models.RatingPointAnswer:
+    rating, low, high = (round(value, 2) for value in (point.elo, point.low, point.high))
+    return models.RatingPointAnswer(version=number, duels=point.duels, time=moment(point.time), rating=rating, low=low, high=high)

@@ -21,7 +21,6 @@ from referee.league.standings_text import fitted
 from referee.support.packages import need_league
 from referee.support.times import moment, shown_time
 from referee.support.words import aligned, counted, program, signed
-from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from referee.arena.arena import OpenArena, VersionStanding
     from referee.arena.history import VersionHistory
     from referee.arena.versions import Version
+    from referee.tournament.workers import Workers
 
 arena = group("arena", "A competition without an end: versions of bots join at any time, and the next duel is the one that tells most.")
 app.add_typer(arena, rich_help_panel=INSTRUCTORS)
@@ -48,7 +48,7 @@ def new(
     from referee.arena.config import FILE
 
     with contextlib.closing(begin(folder, game, rules, database)) as opened:
-        put(f"{folder / FILE}: {opened.league.game}, rules {opened.league.rules}")
+        put(f"{folder / FILE}: {opened.config.game.info.name}, rules {opened.config.rules}")
         put(f"Next:  {program()} arena add {shlex.quote(str(folder))} BOT --team NAME")
 
 
@@ -117,7 +117,7 @@ def run(
             try:
                 _play(opened, place, duels, until_decided=until_decided, quiet=series.quiet)
             except (KeyboardInterrupt, SystemExit):
-                say(f"{counted(opened.store.duels.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
+                say(f"{counted(opened.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
                 raise
             _put_standings(opened, as_json=series.as_json)
 
@@ -141,7 +141,6 @@ def history(
     with opened_arena(folder) as opened:
         from referee.arena.history import histories
 
-        opened.glance()
         versions = histories(opened, [team])[team]
         if as_json:
             put_json({"team": team, "versions": [each.to_json() for each in versions]})
@@ -159,9 +158,9 @@ def history(
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
     """Simulate every replay again, and compute the ratings from the replays alone."""
     with opened_arena(folder) as opened:
-        from referee.league.check import verify_league
+        from referee.arena.verify import verify_arena
 
-        put_check(partial(verify_league, opened.check_target()), as_json=as_json)
+        put_check(partial(verify_arena, opened), as_json=as_json)
 
 
 @arena.command("export")
@@ -177,13 +176,13 @@ def export(
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
     with opened_arena(folder) as opened:
+        from referee.arena.export import export_rows
         from referee.arena.history import histories
 
-        opened.glance()
         teams = list(dict.fromkeys(version.team for version in opened.versions)) if as_json else []
         about = {
-            "arena": opened.league.name,
-            "game": opened.league.game,
+            "arena": opened.config.name,
+            "game": opened.config.game.info.name,
             "teams": [
                 {"team": team, "versions": [version.to_json() for version in versions]}
                 for team, versions in histories(opened, teams).items()
@@ -193,7 +192,8 @@ def export(
             "submitted": {version.name: moment(version.submitted) for version in opened.versions},
             "note": {version.name: version.note for version in opened.versions},
         }
-        put_export(opened.store.duels, opened.schedule, folder, about, out, as_json=as_json, force=force, teams=facts)
+        seats = opened.config.game.seats(opened.config.settings)
+        put_export(folder, seats, list(export_rows(opened)), about, out, as_json=as_json, force=force, teams=facts)
 
 
 @arena.command("freeze")
@@ -229,25 +229,30 @@ def final(
 ) -> None:
     """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
     with opened_arena(folder) as opened:
-        from referee.arena.final import begin_final
+        from referee.arena.final import write_final
+        from referee.league.config import load
+        from referee.league.league import begin, check_new
         from referee.tournament.commitment import announcement, digest, private_file
         from referee.tournament.transactions import StoreError
 
-        begun, committed = begin_final(opened, out, kind, starts), private_file(out)
+        check_new(out)
+        begun, committed = load(write_final(opened, out, kind, starts)), private_file(out)
+        begin(begun, out).close()
+        teams = [team.name for team in begun.teams]
         if count := opened.store.versions.waiting():
             say(
                 f"note: There is no verdict yet on {counted(count, 'submission')}, so nothing of it is in the final. "
                 "Let the server check what waits, and begin another final."
             )
         try:
-            opened.log_command("final", folder=str(out), teams=list(begun.teams))
+            opened.log_command("final", folder=str(out), teams=teams)
         except StoreError as error:
             # The final is there all the same.
             say(f"note: The final is not in the audit log. {error}")
         if as_json:
-            put_json({"teams": begun.teams, "commitment": digest(committed.read_text("utf-8")), "file": str(committed)})
+            put_json({"teams": teams, "commitment": digest(committed.read_text("utf-8")), "file": str(committed)})
             return
-        put(f"A final of {counted(len(begun.teams), 'team')}, {kind}, in {out}")
+        put(f"A final of {counted(len(teams), 'team')}, {kind}, in {out}")
         put(*announcement(begun.commitment, committed))
         put(f"Next:  {program()} league resume {shlex.quote(str(out))}")
 
@@ -262,26 +267,26 @@ def _again(opened: OpenArena) -> str:
 
 def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decided: bool, quiet: bool) -> None:
     """Play until enough is played. When a version is added meanwhile, go on with other workers, which know it."""
-    from referee.arena.engine import ArenaEngine
-    from referee.league.engine import LeagueStopped
+    from referee.arena.player import arena_pool, play_batches
+    from referee.tournament.plan import PlayStopped
     from referee.tournament.transactions import StoreError
 
-    if len(opened.schedule.playing()) < 2:
+    if len(opened.choice.playing()) < 2:
         raise UsageError(f"An arena needs two versions that play. Add one: {program()} arena add {opened.folder} BOT --team NAME")
     left = duels
     while True:
-        schedule = opened.plan(left, until_decided=until_decided)
-        pool = open_pool(schedule.terms, schedule.teams, opened.replays, workers, say)
+        choice = opened.plan(left, until_decided=until_decided)
+        pool = arena_pool(opened, workers, say)
         try:
-            with contextlib.closing(pool), progress(opened.store.duels, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
-                ArenaEngine(opened.store, pool, schedule, watch).run()
-        except (LeagueStopped, StoreError) as error:
+            with contextlib.closing(pool), progress(opened, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
+                play_batches(opened, pool, watch)
+        except (PlayStopped, StoreError) as error:
             raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
-        left = schedule.left
-        if left == 0 or schedule.ending or opened.store.season.changes() == schedule.mark:
+        left = choice.left
+        if left == 0 or choice.ending or opened.store.season.changes() == choice.mark:
             break
-    if schedule.ending:
-        say(schedule.ending)
+    if choice.ending:
+        say(choice.ending)
 
 
 def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
@@ -310,16 +315,15 @@ def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
 
 
 def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
-    opened.glance()
     places = opened.standings()
     sentence = opened.sentence()
     if as_json:
-        counts = opened.store.duels.counts()
+        counts = opened.counts()
         put_json(
             {
-                "arena": opened.league.name,
-                "game": opened.league.game,
-                "rules": opened.league.rules,
+                "arena": opened.config.name,
+                "game": opened.config.game.info.name,
+                "rules": opened.config.rules,
                 "duels": len(opened.results),
                 "matches": {**counts._asdict(), "total": counts.total},
                 "entries": [place.to_json() for place in places],

@@ -237,15 +237,12 @@ def export(
     if as_csv == as_json:
         raise UsageError("Say which form to export: --csv or --json.")
     with _opened(folder) as opened:
-        put_export(
-            opened.view,
-            opened.schedule,
-            folder,
-            {"league": opened.league.name, "game": opened.league.game},
-            out,
-            as_json=as_json,
-            force=force,
-        )
+        from referee.league.export import export_rows
+
+        game = opened.schedule.game
+        seats = game.seats(game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
+        about = {"league": opened.league.name, "game": opened.league.game}
+        put_export(folder, seats, list(export_rows(opened.view, opened.schedule)), about, out, as_json=as_json, force=force)
 
 
 @league.command("verify")

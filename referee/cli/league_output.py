@@ -12,21 +12,19 @@ import typer
 
 from referee.cli.app import columns, put, put_csv, put_json, say
 from referee.cli.terminal import seldom
-from referee.league.export import MARK, as_csv_text, csv_text, export_rows
 from referee.league.standings_text import place_json, report, table
 from referee.support.escape import printable
 from referee.support.outputs import write_output
 from referee.support.words import counted, cut
+from referee.tournament.export import MARK, as_csv_text, csv_text
 from referee.tournament.progress import Pace, ProgressListener
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from referee.league.export import MatchRows
     from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague
-    from referee.league.league_schedule import Schedule
     from referee.tournament.progress import Counted
     from referee.tournament.replays import Check, Progress
     from referee.tournament.values import MatchTask, Record
@@ -190,9 +188,9 @@ def _duration(seconds: float) -> str:
 
 
 def put_export(
-    matches: MatchRows,
-    schedule: Schedule,
     folder: Path,
+    seats: Sequence[str],
+    rows: Sequence[Mapping[str, Any]],
     about: Mapping[str, Any],
     out: Path | None,
     *,
@@ -200,9 +198,8 @@ def put_export(
     force: bool,
     teams: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
-    """Print all matches, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
-    rows = list(export_rows(matches, schedule))
-    text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, schedule, teams or {})
+    """Print all matches of a folder, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
+    text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, seats, teams or {})
     if out is None:
         put(*text.splitlines()) if as_json else put_csv(text)
     else:

@@ -155,9 +155,9 @@ def serve(
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
     # What pages compute leaves the cores to the matches.
     with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"), contextlib.ExitStack() as work:
-        launcher.open_launcher(isolation, opened.league.options.limits)
+        launcher.open_launcher(isolation, opened.config.options.limits)
         machine.refuse_disk(folder)
-        place.check_machine(opened.league.options.replace(isolation=isolation))
+        place.check_machine(opened.config.options.replace(isolation=isolation))
         check_playable(opened)
         opened.isolate(isolation)
         listener = pages.bind(page.host, page.port)

@@ -16,7 +16,7 @@ from referee.league import schedule
 from referee.match import settings_file
 from referee.match.options import MatchOptions, shown
 from referee.support.meant import near_one
-from referee.tournament.commitment import LEAGUE, Commitment, StartFamily, new_secret, root
+from referee.tournament.commitment import LEAGUE, Commitment, StartFamily, new_secret, resampling_seed, root
 from referee.tournament.play_file import PlayFile, PlayReader, StartList, Variant
 from referee.tournament.values import MatchStart, Team
 
@@ -67,7 +67,7 @@ class League(NamedTuple):
     @property
     def resampling_seed(self) -> int:
         """The seed of the resamples from which intervals of ratings come: the same league always has the same ones."""
-        return self.commitment.resampling_seed
+        return resampling_seed(self.seed)
 
     @property
     def shown_seed(self) -> int | None:

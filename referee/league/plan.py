@@ -18,16 +18,17 @@ from referee.errors import DISPUTED, SUPERVISOR
 from referee.isolation.machine import SHORTAGES
 from referee.league.repeats import Repeats
 from referee.league.schedule import ROUND_BY_ROUND
-from referee.tournament.disputes import Dispute, blamed
+from referee.tournament.disputes import Patience, blamed, dispute_of
 from referee.tournament.keys import new_task, terms_hash
-from referee.tournament.plan import MOST_VOIDS, NOT_WANTED, after_three
+from referee.tournament.plan import MOST_VOIDS, NOT_WANTED
 from referee.tournament.results import duel_result, stopped
 from referee.tournament.starts import match_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from referee.league.league_schedule import Schedule
+    from referee.tournament.disputes import Dispute
     from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
 
 #: The most open duels.
@@ -293,7 +294,8 @@ class LeaguePlan:
         """
         first_round = duel.round if self._is_round_by_round else 0
         # The attempts before were the same.
-        self._disputes += [_dispute_of(task, record, self._schedule.owner)] * 2
+        names = tuple(task.names.values())
+        self._disputes += [dispute_of(names, record.hit or names, self._schedule.owner)] * 2
         for culprit in sorted(blamed(self._disputes) - self._blamed):
             self._blamed.add(culprit)
             others = sorted({team for dispute in self._disputes if culprit in dispute.teams for team in dispute.teams - {culprit}})
@@ -341,33 +343,14 @@ class LeaguePlan:
 
 
 class LeaguePatience:
-    """Decides when a match is given up. One for which the machine lacks something is left to another run at once.
-
-    A match for which nobody can see who is to blame is given up with the third such match of its teams, or once it shows who is.
-    """
+    """Decides when a match is given up. One for which the machine lacks something is left to another run at once."""
 
     def __init__(self, schedule: Schedule) -> None:
-        self._after_three = after_three()
-        self._owner = schedule.owner
-        self._disputes: list[Dispute] = []
-        self._pairs: Counter[frozenset[str]] = Counter()
+        self._patience = Patience(schedule.owner)
 
     def gives_up(self, task: Task, record: Record) -> bool:
         """Note a void attempt at a match. True if it is the record of the match."""
-        if record.cause in SHORTAGES:
-            return True
-        if record.cause not in DISPUTED or task.blamed:
-            return self._after_three(task, record)
-        dispute = _dispute_of(task, record, self._owner)
-        self._disputes.append(dispute)
-        teams = frozenset(task.names.values())
-        self._pairs[teams] += 1
-        return self._pairs[teams] >= MOST_VOIDS or not dispute.teams.isdisjoint(blamed(self._disputes))
-
-
-def _dispute_of(task: Task, record: Record, owner: Callable[[str], str | None]) -> Dispute:
-    teams = tuple(task.names.values())
-    return Dispute(*(frozenset(filter(None, map(owner, names))) for names in (teams, record.hit or teams)))
+        return record.cause in SHORTAGES or self._patience.gives_up(task, record)
 
 
 def has_result(record: Record) -> bool:

@@ -72,6 +72,11 @@ def is_guessable(source: int | str) -> bool:
     return isinstance(source, int) or not re.fullmatch(_DIGITS, source) or source.isdecimal() or len(set(source)) < _LEAST_DIFFERENT
 
 
+def resampling_seed(source: int | str) -> int:
+    """Return the seed of the resamples from which intervals of ratings come: the same secret always has the same ones."""
+    return int.from_bytes(root(source)[:4], "big")
+
+
 class StartFamily(NamedTuple):
     """The starts of a test or of a variant: ``drawn`` of them, or the one that the ``settings`` name (0). The last ``hidden`` ones are hidden."""
 
@@ -95,11 +100,6 @@ class Commitment(NamedTuple):
     families: tuple[StartFamily, ...]
     listed: tuple[MatchStart, ...] = ()
     repeat: int = 1
-
-    @property
-    def resampling_seed(self) -> int:
-        """The seed of the resamples from which intervals of ratings come: the same secret always has the same ones."""
-        return int.from_bytes(root(self.source)[:4], "big")
 
     @property
     def is_guessable(self) -> bool:
@@ -156,8 +156,8 @@ class Commitment(NamedTuple):
         tables += [("starts", {"seed": start.seed, "settings": dict(start.settings)}) for start in self.listed]
         return (
             _HEAD.format(kind=self.kind, why=_GUESSABLE if self.is_guessable else _PROVEN)
-            + _lines(head)
-            + "".join(f"\n[[{name}]]\n{_lines(table)}" for name, table in tables)
+            + toml_lines(head)
+            + "".join(f"\n[[{name}]]\n{toml_lines(table)}" for name, table in tables)
         )
 
 
@@ -377,7 +377,8 @@ def _compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _lines(table: Mapping[str, object]) -> str:
+def toml_lines(table: Mapping[str, object]) -> str:
+    """Return a table as lines of TOML. What is None is left out."""
     return "".join(f"{key} = {_toml(value)}\n" for key, value in table.items())
 
 

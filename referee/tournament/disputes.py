@@ -8,10 +8,19 @@ nobody's fault yet.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.errors import DISPUTED
+from referee.tournament.plan import MOST_VOIDS, after_three
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+
+    from referee.tournament.values import Record, Task
+
+    #: Returns who answers for a program; None for one of the organizers, who are never to blame.
+    Owner = Callable[[str], str | None]
 
 
 class Dispute(NamedTuple):
@@ -38,3 +47,31 @@ def _has_two_opponents(team: str, disputes: Iterable[Dispute]) -> bool:
     """True if two of these matches, of which the team can be to blame, have no other team in common."""
     others = [dispute.teams - {team} for dispute in disputes if team in dispute.suspects]
     return any(others[a].isdisjoint(others[b]) for b in range(len(others)) for a in range(b))
+
+
+def dispute_of(names: Iterable[str], suspects: Iterable[str], owner: Owner) -> Dispute:
+    """Return the dispute of a match of some entries, of which some can be to blame."""
+    return Dispute(*(frozenset(filter(None, map(owner, each))) for each in (names, suspects)))
+
+
+class Patience:
+    """Decides when a match is given up: after three void attempts.
+
+    One for which nobody can see who is to blame is given up with the third such match of its entries, or once it shows who is.
+    """
+
+    def __init__(self, owner: Owner) -> None:
+        self._after_three = after_three()
+        self._owner = owner
+        self._disputes: list[Dispute] = []
+        self._pairs: Counter[frozenset[str]] = Counter()
+
+    def gives_up(self, task: Task, record: Record) -> bool:
+        """Note a void attempt at a match. True if it is the record of the match."""
+        if record.cause not in DISPUTED or task.blamed:
+            return self._after_three(task, record)
+        names = tuple(task.names.values())
+        dispute = dispute_of(names, record.hit or names, self._owner)
+        self._disputes.append(dispute)
+        self._pairs[frozenset(names)] += 1
+        return self._pairs[frozenset(names)] >= MOST_VOIDS or not dispute.teams.isdisjoint(blamed(self._disputes))

@@ -30,10 +30,12 @@ class WorkerPool:
     """Plays tasks on workers of this machine or of a cluster. Implements ``plan.Pool``.
 
     What makes every match impossible, such as a full disk, is no attempt: it stops play once what has ended before is stored.
+    ``most_shortages`` is the number of matches in a row, each with other bots, for which the machine may lack something before play stops.
     """
 
-    def __init__(self, workers: local.Pool) -> None:
+    def __init__(self, workers: local.Pool, most_shortages: int = _MOST_FAILURES) -> None:
         self._workers = workers
+        self._most_shortages = most_shortages
         self._stop: PlayStopped | None = None
         #: The names that the machine's failures have hit since the last match that was played.
         self._hit: set[frozenset[str]] = set()
@@ -86,10 +88,9 @@ class WorkerPool:
     def _note_failure(self, void: Void) -> None:
         """Note whom a failure of the machine hit. Several in a row, each with other bots, stop play."""
         self._hit.add(frozenset(void.teams))
-        if len(self._hit) >= _MOST_FAILURES:
-            self._stop = MachineFailed(
-                f"Play is stopped, since this machine failed in {len(self._hit)} matches in a row with different bots: {void.text}"
-            )
+        if len(self._hit) >= (self._most_shortages if void.reason in SHORTAGES else _MOST_FAILURES):
+            several = f" in {len(self._hit)} matches in a row with different bots" if len(self._hit) > 1 else ""
+            self._stop = MachineFailed(f"Play is stopped, since this machine failed{several}: {void.text}")
 
 
 class HerePool:

@@ -26,23 +26,24 @@ _KINDS: dict[object, type[TypeEngine[Any]]] = {bool: Boolean, int: BigInteger, f
 
 
 class ModelTable(Generic[M]):
-    """The rows of a model in a table of their own; the first field is the key. Rows come in the order of their keys.
+    """The rows of a model in a table of their own; the first field is the key, or the first ``keys``. Rows come in the order of their keys.
 
     Fields of the types bool, int, float and str, and None beside them, are columns of these types; all others are columns of JSON text.
     ``indexes`` are lists of fields by which rows are looked up.
     """
 
-    def __init__(self, database: Database, model: type[M], name: str, indexes: Sequence[Sequence[str]] = ()) -> None:
+    def __init__(self, database: Database, model: type[M], name: str, indexes: Sequence[Sequence[str]] = (), keys: int = 1) -> None:
         self._database = database
         self._model = model
         kinds: dict[str, Any] = {field: info.annotation for field, info in model.model_fields.items()}
         self._json: dict[str, TypeAdapter[Any]] = {field: TypeAdapter(kind) for field, kind in kinds.items() if _plain(kind) is None}
-        self._key = next(iter(kinds))
+        self._keys = list(kinds)[:keys]
+        self._key = self._keys[0]
         #: The table, for queries of the plan's own.
         self.sql = Table(
             name,
             MetaData(),
-            *(Column(field, _plain(kind) or Text, primary_key=field == self._key, autoincrement=False) for field, kind in kinds.items()),
+            *(Column(field, _plain(kind) or Text, primary_key=field in self._keys, autoincrement=False) for field, kind in kinds.items()),
             *(Index(f"{name}_by_{'_'.join(fields)}", *fields) for fields in indexes),
         )
         with database.read() as connection:
@@ -57,8 +58,8 @@ class ModelTable(Generic[M]):
             return
         dialect = sqlite if self._database.is_sqlite else postgresql
         query = dialect.insert(self.sql)
-        changes = {column.name: query.excluded[column.name] for column in self.sql.c if column.name != self._key}
-        upsert = query.on_conflict_do_update(index_elements=[self._key], set_=changes) if changes else query.on_conflict_do_nothing()
+        changes = {column.name: query.excluded[column.name] for column in self.sql.c if column.name not in self._keys}
+        upsert = query.on_conflict_do_update(index_elements=self._keys, set_=changes) if changes else query.on_conflict_do_nothing()
         with self._database.write() as connection:
             connection.execute(upsert, [self._row(row) for row in rows])
 
@@ -86,13 +87,18 @@ class ModelTable(Generic[M]):
         with self._database.read() as connection:
             return int(connection.execute(query).scalar_one())
 
+    def next_number(self) -> int:
+        """Return the number that follows on the largest key, 1 at first. Within a transaction it is nobody else's."""
+        with self._database.read() as connection:
+            return int(connection.execute(select(func.max(self.sql.c[self._key]))).scalar_one_or_none() or 0) + 1
+
     def remove(self, **columns: Json) -> None:
         """Remove the rows in which columns have these values."""
         with self._database.write() as connection:
             connection.execute(self.sql.delete().where(*self._are(columns)))
 
     def _query(self, columns: dict[str, Json]) -> Select[Any]:
-        return select(self.sql).where(*self._are(columns)).order_by(self.sql.c[self._key])
+        return select(self.sql).where(*self._are(columns)).order_by(*(self.sql.c[key] for key in self._keys))
 
     def _are(self, columns: dict[str, Json]) -> list[ColumnElement[bool]]:
         return [self.sql.c[name].is_(None) if value is None else self.sql.c[name] == value for name, value in columns.items()]

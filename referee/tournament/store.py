@@ -79,10 +79,28 @@ _records = Table(
 Index("one_counts", _records.c.key, unique=True, sqlite_where=_records.c.counts == 1, postgresql_where=_records.c.counts == 1)
 Index("records_in_order", _records.c.counts, _records.c.number)
 
+#: A match that has a result, and whose programs could be started.
+_IS_PLAYED = (_records.c.counts == 1, _records.c.void == "", _records.c.replay != "")
 #: What is a column of its own, beside the other values of a record.
 _COLUMNS = ("key", "void", "replay", "host", "wall_seconds")
 #: What must be equal when a match is played twice.
 _ESSENCE = ("winner", "reason", "scores", "steps", "fault_kinds", "position")
+
+
+class Played(NamedTuple):
+    """A match that was played to an end, at the time ``ended``, in seconds since the epoch."""
+
+    task: Task
+    record: Record
+    ended: float
+
+
+class Tally(NamedTuple):
+    """How many matches were played to an end, and how many attempts were void, up to the record with the number ``last``."""
+
+    played: int
+    voids: int
+    last: int
 
 
 class Counts(NamedTuple):
@@ -181,9 +199,9 @@ class Store:
         """Begin a transaction, or take part in that of this thread: all of it is stored or nothing."""
         return self.database.write()
 
-    def table(self, model: type[M], name: str, indexes: Sequence[Sequence[str]] = ()) -> ModelTable[M]:
+    def table(self, model: type[M], name: str, indexes: Sequence[Sequence[str]] = (), keys: int = 1) -> ModelTable[M]:
         """Return the table with the rows of a model, made if it is missing. It is written in the same transactions as tasks and records."""
-        return ModelTable(self.database, model, name, indexes)
+        return ModelTable(self.database, model, name, indexes, keys)
 
     def put(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
         """Store tasks; those that are there already stay as they are. Return the records that count, by key."""
@@ -236,12 +254,32 @@ class Store:
         rows = self.database.all(query.order_by(_records.c.number), lambda row: (_record_of(row), row.first))
         return [record for record, first in rows if _essence(json.loads(first)) != _essence(record._asdict())]
 
+    def played(self, keys: Sequence[str]) -> list[Played]:
+        """Return the matches with these keys that were played to an end."""
+        query = select(_tasks, _records).join(_records, _records.c.key == _tasks.c.key).where(*_IS_PLAYED, _records.c.key.in_(keys))
+        return self.database.all(query, lambda row: Played(_task_of(row), _record_of(row), row.ended)) if keys else []
+
+    def tally(self, before: Tally | None = None) -> Tally:
+        """Return the numbers of matches that were played and of void attempts: all, or those of ``before`` and the later ones."""
+        before = before or Tally(0, 0, 0)
+        query = select(func.count().filter(*_IS_PLAYED), func.count().filter(_records.c.void != ""), func.max(_records.c.number)).where(
+            _records.c.number > before.last
+        )
+        with self.database.read() as connection:
+            played, voids, last = connection.execute(query).one()
+        return Tally(before.played + played, before.voids + voids, last or before.last)
+
     def counts(self) -> Counts:
         """Return the numbers of tasks, records and voids."""
         done = select(func.count()).select_from(_records).where(_records.c.counts == 1)
         voids = select(func.count()).select_from(_records).where(_records.c.void != "")
         with self.database.read() as connection:
             return Counts(*(connection.execute(query).scalar_one() for query in (select(func.count()).select_from(_tasks), done, voids)))
+
+    def count_tasks(self) -> int:
+        """Return the number of tasks."""
+        with self.database.read() as connection:
+            return int(connection.execute(select(func.count()).select_from(_tasks)).scalar_one())
 
     def last_times(self, count: int) -> list[float]:
         """Return when the last matches ended, in seconds since the epoch, the last one first."""

@@ -12,14 +12,15 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all, add, begin, duel_results, write_arena
-from leagues import IDLE, Notes, PretendPool, play, record
+from arenas import accept_all, add, all_duels, begin, done, duel_results, run, write_arena
+from leagues import IDLE, PretendPool, play, record
 
 from example_bots.evasion import evader
 from referee import games
 from referee.arena import config
 from referee.arena.arena import OpenArena, new, open_arena
-from referee.arena.engine import ArenaEngine
+from referee.arena.plan import ArenaMatches
+from referee.arena.verify import contradicted
 from referee.arena.versions import REFUSED, Version
 from referee.errors import UsageError
 from referee.tournament.worker import Completed, Report
@@ -29,13 +30,6 @@ if TYPE_CHECKING:
 
     from referee.author.check.run import CheckRequest
     from referee.tournament.values import MatchTask
-
-
-def run(arena: OpenArena, most: int | None, pool: PretendPool | None = None, *, until_decided: bool = False) -> PretendPool:
-    """Play duels."""
-    pool = pool or PretendPool(play)
-    ArenaEngine(arena.store, pool, arena.plan(most, until_decided=until_decided), Notes()).run()
-    return pool
 
 
 def by_strength(strengths: dict[str, int]) -> Callable[[MatchTask], Report]:
@@ -50,13 +44,13 @@ def by_strength(strengths: dict[str, int]) -> Callable[[MatchTask], Report]:
 
 def seen(arena: OpenArena) -> list[object]:
     """Everything that the matches of an arena were."""
-    return [(stored.task, stored.status) for stored in arena.store.duels.matches()]
+    return [(match.duel, match.game_number, match.task) for match in done(arena)]
 
 
 def test_a_new_arena_has_example_bots_as_references_and_overwrites_nothing(tmp_path: Path) -> None:
     for name in games.names():
         with_game = new(tmp_path / name, name, None)
-        assert with_game.league.game == name
+        assert with_game.config.game.info.name == name
         assert len(with_game.config.references) == 3
         assert [version.is_reference for version in with_game.versions] == [True] * 3
         with_game.close()
@@ -132,7 +126,7 @@ def test_versions_are_numbered_copies_that_never_change(tmp_path: Path, monkeypa
         arena.activate("mine", 3)
     with pytest.raises(UsageError, match="The arena has no team other; there are R0, mine"):
         arena.activate("other", 1)
-    copies = Path(arena.schedule.teams["mine v2"].players["hunter"])
+    copies = Path(arena.entries["mine v2"].players["hunter"])
     assert [path.read_text() for path in copies.iterdir()] == [f"# two\n{IDLE}"]
     arena.close()
 
@@ -150,7 +144,7 @@ def test_a_bot_named_relative_to_any_folder_is_taken_and_the_arena_can_be_moved(
     (tmp_path / "arena").rename(tmp_path / "moved")
     monkeypatch.chdir("/")
     moved = open_arena(tmp_path / "moved")
-    assert all(Path(path).exists() and "moved" in path for path in moved.schedule.teams["mine v1"].players.values())
+    assert all(Path(path).exists() and "moved" in path for path in moved.entries["mine v1"].players.values())
     assert moved.versions == moved.store.versions.all()
     moved.close()
 
@@ -264,7 +258,7 @@ def test_only_the_active_version_of_each_team_plays_on(tmp_path: Path, monkeypat
     for text in ("one", "two"):
         add(arena, text)
     run(arena, 80)
-    counts = Counter(name for duel in arena.store.duels.duels() for name in duel.teams)
+    counts = Counter(name for duel in all_duels(arena) for name in (duel.a, duel.b))
     # Its placement alone.
     assert counts["mine v1"] == 3
     assert counts["mine v2"] > 20
@@ -299,15 +293,16 @@ def test_an_arena_that_was_stopped_at_any_match_goes_on_with_the_same_duels(tmp_
     assert found[0] == found[1]
 
 
-def test_an_arena_of_version_1_is_refused(tmp_path: Path) -> None:
+def test_an_arena_of_before_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "arena"
     begin(folder, 2).close()
     with contextlib.closing(sqlite3.connect(folder / "arena.sqlite")) as store, store:
-        store.execute("drop table season")
+        store.execute("drop table about")
+        store.execute("create table facts (name text, value text)")
     for opens in (open_arena, partial(new, game=None, rules=None)):
         with pytest.raises(UsageError) as caught:
             opens(folder)
-        assert str(caught.value).startswith(f"{folder} was written by a referee before version 2.0, and this is version ")
+        assert str(caught.value).startswith(f"{folder} was written by an earlier version of the referee, and this is version ")
         assert str(caught.value).endswith(": go on with the version that wrote it, or begin anew in another folder.")
 
 
@@ -321,11 +316,9 @@ def test_a_check_of_an_arena_that_plays_on_finds_no_contradiction(tmp_path: Path
     results = duel_results(checked)
     run(playing, 4)
     assert max(point.duels for point in playing.store.ratings.of([version.name for version in playing.versions])) > len(results)
-    # Whoever asks the schedule for further duels takes the new results.
-    checked.glance()
-    assert checked.contradicted(results) == []
+    assert contradicted(checked, results) == []
     # What was recorded before is compared.
-    assert checked.contradicted(results[:-1]) != []
+    assert contradicted(checked, results[:-1]) != []
     checked.close()
     playing.close()
 
@@ -403,12 +396,12 @@ def test_a_version_that_joins_while_others_play_ends_the_plan(tmp_path: Path, mo
         return play(task)
 
     run(arena, 30, PretendPool(joins))
-    assert arena.schedule.left
-    assert arena.schedule.left > 0
-    assert not arena.schedule.ending
+    assert arena.choice.left
+    assert arena.choice.left > 0
+    assert not arena.choice.ending
     assert arena.versions != arena.store.versions.all()
-    run(arena, arena.schedule.left)
-    assert any("mine v1" in duel.teams for duel in arena.store.duels.duels())
+    run(arena, arena.choice.left)
+    assert any("mine v1" in (duel.a, duel.b) for duel in all_duels(arena))
     other.close()
     arena.close()
 
@@ -419,7 +412,7 @@ def test_until_decided_ends_when_the_best_is_certain(tmp_path: Path, monkeypatch
     for text in ("one", "two"):
         add(arena, text)
     run(arena, None, PretendPool(by_strength({"mine v1": 1, "mine v2": 9})), until_decided=True)
-    assert arena.schedule.ending.startswith("mine v2 is the best of 2: that is certain after ")
+    assert arena.choice.ending.startswith("mine v2 is the best of 2: that is certain after ")
     assert len(duel_results(arena)) < 300
     arena.close()
 
@@ -430,8 +423,8 @@ def test_versions_that_have_met_on_every_start_meet_no_more(tmp_path: Path, monk
     (folder / config.FILE).write_text((folder / config.FILE).read_text().replace("[season]", "[starts]\ncount = 4\n[season]"))
     arena = new(folder, None, None)
     run(arena, None)
-    assert arena.schedule.ending == "All versions that play have met on every start."
-    assert sorted(duel.start for duel in arena.store.duels.duels()) == [0, 1, 2, 3]
+    assert arena.choice.ending == "All versions that play have met on every start."
+    assert sorted(duel.start for duel in all_duels(arena)) == [0, 1, 2, 3]
     arena.close()
 
 
@@ -443,12 +436,12 @@ def test_in_one_role_both_meet_the_same_reference_on_the_same_start(tmp_path: Pa
         for text in ("one", "two"):
             add(arena, text)
         run(arena, 30, PretendPool(by_strength({"mine v1": 3, "mine v2": 9})))
-        duels = arena.store.duels.duels()
+        duels, matches = all_duels(arena), ArenaMatches(arena.config, arena.entries)
         other = "prey" if seat == "hunter" else "hunter"
         for duel in duels:
-            tasks = arena.schedule.tasks(duel)
-            assert {task.seats[seat] for task in tasks} == set(duel.teams)
-            assert {task.seats[other] for task in tasks} == {f"R{duel.variant}"}
+            tasks = matches.tasks(duel.planned)
+            assert {task.names[seat] for task in tasks} == {duel.a, duel.b}
+            assert {task.names[other] for task in tasks} == {f"R{duel.variant}"}
             assert tasks[0].settings == tasks[1].settings
         assert {duel.variant for duel in duels} == {0, 1}
         names = [place.version.name for place in arena.standings()]

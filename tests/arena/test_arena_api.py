@@ -314,7 +314,7 @@ def test_a_body_that_is_announced_as_too_large_is_refused_before_it_comes(runnin
 
 def test_matches_against_a_team_that_there_is_not_name_a_few_teams(running: Season) -> None:
     for number in range(8):
-        running.store.versions.put(Version("", f"T{number}", 0, f"{number}", REFUSED), None)
+        running.store.versions.put(Version(team=f"T{number}", hash=f"{number}", state=REFUSED), None)
     answer = running.ask("/api/matches?team=R0&opponent=Cy")
     assert (answer.status, answer.json["error"]) == (422, "The arena has no team Cy; there are R0, T0, T1, T2, T3 and 4 more.")
 
@@ -444,11 +444,11 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
     requeued = running.post("/api/staff/requeue", {"id": second["id"]}, STAFF)
     assert (requeued.status, requeued.json["error"][:20]) == (422, "Ada is disqualified;")
     running.arena.plan()
-    assert [version.team for version in running.arena.schedule.playing()] == ["R0"]
+    assert [version.team for version in running.arena.choice.playing()] == ["R0"]
     assert "Ada" not in {one["team"] for one in running.ask("/api/standings").json["entries"]}
     assert running.post("/api/staff/activate", {"team": "Ada", "version": second["version"]}, STAFF).status == 200
     running.arena.plan()
-    assert "Ada" in {version.team for version in running.arena.schedule.playing()}
+    assert "Ada" in {version.team for version in running.arena.choice.playing()}
 
     assert running.post("/api/staff/requeue", {"id": second["id"]}, STAFF).status == 200
     assert running.ask(f"/api/submissions/{second['id']}", ADA).json["status"] == "queued"
@@ -507,7 +507,7 @@ def test_a_team_that_is_disqualified_during_its_check_plays_no_more(
     found = running.ask("/api/teams/Ada").json
     assert (found["disqualified"], [one["is_active"] for one in found["versions"]]) == ("copied", [False, False])
     running.arena.plan()
-    assert [version.team for version in running.arena.schedule.playing()] == ["R0"]
+    assert [version.team for version in running.arena.choice.playing()] == ["R0"]
 
 
 def test_no_disqualification_is_lost_among_others(running: Season) -> None:

@@ -16,7 +16,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all, add, begin, duel_results, write_arena
+from arenas import accept_all, add, all_duels, begin, done, duel_results, write_arena
 from leagues import IDLE
 
 from referee.arena.arena import open_arena
@@ -100,7 +100,7 @@ def done_matches(folder: Path) -> int:
     """How many matches of an arena are done."""
     arena = open_arena(folder)
     try:
-        return arena.store.duels.counts().done
+        return arena.counts().done
     finally:
         arena.close()
 
@@ -121,22 +121,22 @@ def test_an_arena_that_is_killed_loses_nothing_and_plays_no_match_twice(
         running.communicate(timeout=60)
     before = {path.name: path.stat().st_mtime_ns for path in folder.glob("replays/*/*.gz")}
     arena = open_arena(folder)
-    stored = {one.record.replay_hash for one in arena.store.duels.matches(done=True) if one.record is not None}
-    assert len(stored) == arena.store.duels.counts().done
+    stored = {match.record.replay_hash for match in done(arena)}
+    assert len(stored) == arena.counts().done
     left = 24 - len(duel_results(arena))
-    done_keys = {one.task.key for one in arena.store.duels.matches(done=True)}
+    done_keys = {match.task.key for match in done(arena)}
     arena.close()
-    done = referee("arena", "run", "arena", "--duels", str(left), "--slots", "2", "--json", "-q")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["duels"] == 24
+    ended = referee("arena", "run", "arena", "--duels", str(left), "--slots", "2", "--json", "-q")
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["duels"] == 24
     after = {path.name: path.stat().st_mtime_ns for path in folder.glob("replays/*/*.gz")}
     kept = [name for name in before if name.partition(".")[0] in done_keys]
     assert len(kept) == len(done_keys)
     # What was stored was not played again.
     assert all(after[name] == before[name] for name in kept)
     arena = open_arena(folder)
-    assert all(len(arena.schedule.tasks(duel)) == 2 for duel in arena.store.duels.duels())
-    assert arena.store.duels.counts().total == 48
+    assert all(len(duel.keys) == 2 for duel in all_duels(arena))
+    assert arena.counts().total == 48
     arena.close()
 
 
@@ -202,7 +202,7 @@ def test_a_version_that_is_added_while_others_play_plays_too(commands: Commands,
     running.until(lambda: done_matches(folder))
     arena = open_arena(folder)
     add(arena, "late", "late")
-    running.until(lambda: any("late v1" in one.task.seats.values() for one in arena.store.duels.matches(done=True)))
+    running.until(lambda: any("late v1" in match.task.names.values() for match in done(arena)))
     arena.close()
     running.send_signal(signal.SIGINT)
     _, told = running.communicate(timeout=120)
@@ -265,11 +265,11 @@ def test_a_run_goes_on_when_the_active_version_is_activated(commands: Commands, 
     begin(tmp_path / "arena", 2).close()
     running = commands.start("arena", "run", "arena", "--duels", "30", "-q", cwd=tmp_path)
     with ArenaStore.open(tmp_path / "arena") as store:
-        running.until(lambda: store.duels.counts().done)
+        running.until(lambda: store.core.tally().played)
         active = store.versions.all()[0]
         store.versions.activate(active.team, active.name)
         running.communicate(60)
-        assert (running.returncode, store.duels.counts().done) == (0, 60)
+        assert (running.returncode, store.core.tally().played) == (0, 60)
 
 
 def test_in_the_final_of_one_role_all_meet_the_same_reference(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

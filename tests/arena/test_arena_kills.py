@@ -67,14 +67,13 @@ def test_kills_while_playing_and_adding_lose_nothing(commands: Commands, referee
             assert all(versions[one].status == ACCEPTED for one in told)
             for version in versions.values():
                 assert version.status == ACCEPTED
-                assert all(os.path.isdir(path) or os.path.isfile(path) for path in arena.schedule.teams[version.name].players.values())
+                assert all(os.path.isdir(path) or os.path.isfile(path) for path in arena.entries[version.name].players.values())
             assert sum(version.is_active for version in versions.values()) == 1
     done = referee("arena", "run", "arena", "--duels", "4", "--slots", "2", "--json", "-q", timeout=600)
     assert done.returncode == 0, done.stderr
     checked = referee("arena", "verify", "arena", timeout=600)
     assert checked.returncode == 0, checked.stdout
     with closing(open_arena(folder)) as arena:
-        assert arena.store.duels.disagreements() == []
-        assert arena.store.duels.lost(2) == []
-        assert arena.store.duels.counts().planned == 0
-        print(f"{KILLS} kills, {arena.store.duels.counts().done} matches, {len(arena.versions)} versions")
+        assert arena.store.core.disagreements() == []
+        assert arena.counts().planned == 0
+        print(f"{KILLS} kills, {arena.counts().done} matches, {len(arena.versions)} versions")

@@ -8,21 +8,19 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all
+from arenas import accept_all, run
 from leagues import IDLE, PretendPool
-from leagues import Notes as Idle
 from leagues import play as pretended
 from seasons import TOKENS, copied, play, season
 
 from referee.arena import live, player, views
 from referee.arena.checker import Checker
-from referee.arena.engine import ArenaEngine
 from referee.arena.player import PlayingNotes, pause
 from referee.arena.players_version import players_version
 from referee.arena.season_work import say
 from referee.errors import MatchVoid, UsageError
 from referee.isolation import known_good, machine
-from referee.league.engine import MachineFailed
+from referee.tournament.pool import MachineFailed
 from referee.tournament.values import MatchTask
 from referee.tournament.worker import Report, Void, replay_path
 from referee.tournament.workers import Workers
@@ -133,14 +131,14 @@ def test_an_arena_pauses_while_its_machine_fails_and_goes_on(
 ) -> None:
     arena, store = running.arena, running.store
     arena.isolate("none")
-    done = store.duels.counts().done
+    done = arena.counts().done
 
     def fails(task: MatchTask) -> Report:
         return Void(task.key, "No memory is left.", "here", reason="memory", teams=("Ada v1",))
 
     with pytest.raises(MachineFailed, match="No memory is left") as raised:
-        ArenaEngine(store, PretendPool(fails), arena.plan(2), Idle()).run()
-    assert store.duels.counts().done == done
+        run(arena, 2, PretendPool(fails))
+    assert arena.counts().done == done
 
     tries: list[str] = []
 
@@ -156,8 +154,8 @@ def test_an_arena_pauses_while_its_machine_fails_and_goes_on(
     assert tries == 3 * [str(raised.value)]
     assert "No memory is left." not in running.ask("/staff", TOKENS[None]).body.decode()
     assert "No memory is left." in capsys.readouterr().err
-    ArenaEngine(store, PretendPool(pretended), arena.plan(2), Idle()).run()
-    assert store.duels.counts().done > done
+    run(arena, 2)
+    assert arena.counts().done > done
 
 
 def test_an_arena_pauses_on_a_machine_that_lacks_memory_and_tells_the_staff(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,13 +18,13 @@ from sqlalchemy import text
 
 from referee.arena import intake, versions, views
 from referee.arena.arena import open_arena
+from referee.arena.blame import DisputedMatch
 from referee.arena.checker import Checker
 from referee.arena.player import PlayingNotes
 from referee.arena.ratings import RatingPoint
+from referee.arena.verify import verify_arena
 from referee.arena.versions import QUEUED, REFUSED, Version
-from referee.arena.views import ArenaViews
-from referee.league.check import verify_league
-from referee.league.disputes import Disputes
+from referee.arena.views import ArenaViews, SeatTotal
 from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def test_a_disqualified_team_is_no_contradiction_to_its_replays(running: Season)
     play(running, 4)
     running.store.versions.disqualify("Ada", "copied")
     with contextlib.closing(open_arena(running.arena.folder)) as opened:
-        report = verify_league(opened.check_target())
+        report = verify_arena(opened)
     assert report.replays >= 8
     assert report.problems == []
 
@@ -300,7 +300,7 @@ def test_no_page_shows_a_time_as_files_have_it(running: Season) -> None:
 
 def test_the_trend_is_since_a_day_ago_or_since_the_version_before(running: Season) -> None:
     now = {one["team"]: one["rating"] for one in running.ask("/api/standings").json["entries"]}
-    running.store.ratings.put([RatingPoint("Bob v1", 0, time.time() - 2 * 86_400, now["Bob"] - 100, 0.0, 0.0)])
+    running.store.ratings.put([RatingPoint(name="Bob v1", duels=0, time=time.time() - 2 * 86_400, elo=now["Bob"] - 100, low=0.0, high=0.0)])
     trends = ArenaViews(running.store).trends()
     first = next(one["rating"] for one in running.ask("/api/teams/Ada").json["versions"] if one["version"] == 1)
     assert trends == {"Bob": pytest.approx(100, abs=0.1), "Ada": pytest.approx(now["Ada"] - first, abs=0.1)}
@@ -322,7 +322,7 @@ def test_empty_and_unknown_words_of_an_address_say_nothing(running: Season) -> N
 
 def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
     play(running, 6)
-    expected: dict[str, dict[str, list[int]]] = {}
+    expected: dict[tuple[str, str], SeatTotal] = {}
     matches = running.ask("/api/matches?team=Ada&limit=200").json["matches"]
     # Its own versions play each other, too: a team is no opponent of its own.
     assert any({who["team"] for who in one["seats"].values()} == {"Ada"} for one in matches)
@@ -331,16 +331,19 @@ def test_a_record_is_by_opponent_and_seat(running: Season) -> None:
         for seat, who in one["seats"].items():
             for other in one["seats"].values():
                 if who["team"] == "Ada" != other["team"]:
-                    counts = expected.setdefault(other["team"], {}).setdefault(seat, [0, 0])
-                    counts[0] += one["winner"] == seat
-                    counts[1] += 1
+                    won, played = expected.get((other["team"], seat), (0, 0))
+                    expected[other["team"], seat] = SeatTotal(won + (one["winner"] == seat), played + 1)
     assert ArenaViews(running.store).by_seat("Ada") == expected
-    won, played = expected["Bob"]["prey"]
+    won, played = expected["Bob", "prey"]
     assert f">{won} of {played}<" in running.ask("/teams/Ada").body.decode()
 
 
 def test_the_lines_of_ratings_have_the_numbers_of_their_versions(running: Season) -> None:
-    points = [RatingPoint(f"Ada v{number}", duels, 0.0, 10.0 * number, 0.0, 50.0) for duels in (7, 8) for number in (1, 2)]
+    points = [
+        RatingPoint(name=f"Ada v{number}", duels=duels, time=0.0, elo=10.0 * number, low=0.0, high=50.0)
+        for duels in (7, 8)
+        for number in (1, 2)
+    ]
     running.store.ratings.put(points)
     chart = running.ask("/teams/Ada").body.decode().partition("</svg>")[0]
     assert (chart.count("<polyline"), re.findall(r"<text [^>]*>(\d+)</text>", chart)) == (2, ["1", "2"])
@@ -364,7 +367,7 @@ def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(runn
     made: list[int] = []
 
     def record() -> int:
-        made.append(sum(one["duels"] for one in seen.against("Ada")))
+        made.append(sum(one.duels for one in seen.against("Ada")))
         return made[-1]
 
     def asked() -> int:
@@ -372,7 +375,7 @@ def test_a_record_is_made_once_for_all_visitors_until_there_are_new_results(runn
 
     assert [asked() for _ in range(3)] == made * 3
     # A version that has played nothing changes no record.
-    running.store.versions.put(Version("", "Ada", 0, "new", REFUSED), None)
+    running.store.versions.put(Version(team="Ada", hash="new", state=REFUSED), None)
     assert asked() == made[0]
     assert len(made) == 1
     play(running, 6)
@@ -387,7 +390,7 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
     monkeypatch.setattr(views, "_TOLD_SECONDS", 3600.0)
     assert "Nobody plays now" in running.ask("/staff", STAFF).body.decode()
     with running.store.database.write() as connection:
-        connection.execute(text("UPDATE matches SET result = json_set(result, '$.fault_kinds.hunter', 'late')"))
+        connection.execute(text("UPDATE records SET result = json_set(result, '$.fault_kinds.hunter', 'late')"))
     matches = running.ask("/api/matches").json["matches"]
     hunter = matches[0]["seats"]["hunter"]["team"]
     count = sum(one["seats"]["hunter"]["team"] == hunter for one in matches)
@@ -403,8 +406,8 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
     assert re.search("final teams Ada, Bob</li>", running.ask("/staff", STAFF).body.decode())
     assert re.search("Ada as hunter . Bob as prey", shown)
     assert "who is to blame" not in shown
-    for teams in (("Bob v1", "Ada v1"), ("Ada v1", "Bob v1"), ("Ada v1", "R0 v1")):
-        Disputes(running.store.duels, lambda name: name).add(teams, ())
+    for number, names in enumerate((["Ada v1", "Bob v1"], ["Ada v1", "Bob v1"], ["Ada v1", "R0 v1"])):
+        running.store.disputed.put(DisputedMatch(number=number, versions=names, suspects=names))
     assert "nobody can see who is to blame: Ada v1 and Bob v1; Ada v1 and R0 v1." in running.ask("/staff", STAFF).body.decode()
     assert "to blame" not in running.ask("/", None).body.decode()
 

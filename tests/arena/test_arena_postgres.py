@@ -7,14 +7,14 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all, add, duel_results, write_arena
+from arenas import accept_all, add, duel_results, run, write_arena
 from databases import Postgres
-from leagues import Notes, PretendPool, play
+from leagues import PretendPool, play
 from sqlalchemy import event
 
 from referee.arena.arena import new, open_arena
-from referee.arena.engine import ArenaEngine
 from referee.arena.tokens import Holder
+from referee.arena.verify import contradicted
 from referee.arena.versions import CHECKER, CHECKING, REFUSED
 from referee.errors import UsageError
 
@@ -34,14 +34,14 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
         with closing(new(write_arena(tmp_path / "arena", 2), None, None, url)) as arena:
             for text in ("one", "two"):
                 add(arena, text)
-            ArenaEngine(arena.store, PretendPool(play), arena.plan(20), Notes()).run()
+            run(arena, 20)
             places = arena.standings()
         assert not (tmp_path / "arena" / "arena.sqlite").exists()
         with closing(open_arena(tmp_path / "arena")) as arena:
             assert arena.standings() == places
             assert arena.store.ratings.of(["mine v1"])[-1].duels == 20
             assert arena.activate("mine", 1).is_active
-            assert arena.contradicted(duel_results(arena)) == []
+            assert contradicted(arena, duel_results(arena)) == []
         # The tables of a server come when it is opened first.
         with closing(open_arena(tmp_path / "arena")) as arena:
             store = arena.store
@@ -55,9 +55,9 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
             assert (store.versions.next(), store.versions.hand_ins("mine")[0].report) == (None, {"reason": "late"})
             store.versions.disqualify("mine", "copied")
             store.audit.put("disqualify", {"team": "mine"})
-            assert set(store.duels.forfeits()) == {"mine v1", "mine v2"}
+            assert set(store.versions.forfeits()) == {"mine v1", "mine v2"}
             store.versions.activate("mine", next(one.name for one in store.versions.all() if one.team == "mine"), admits=True)
-            assert (store.duels.forfeits(), store.versions.disqualified(), store.audit.last()[0].action) == ({}, {}, "disqualify")
+            assert (store.versions.forfeits(), store.versions.disqualified(), store.audit.last()[0].action) == ({}, {}, "disqualify")
         with pytest.raises(UsageError, match="There is an arena in"):
             new(tmp_path / "arena", None, None, url)
         with pytest.raises(UsageError, match="holds an arena or a league already"):
@@ -100,13 +100,13 @@ def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path, monkeypatch: p
         with closing(new(write_arena(tmp_path / "arena", 2), None, None, url)) as arena:
             add(arena, "one")
             with arena.store.database.claim(waits=True):
-                ArenaEngine(arena.store, PretendPool(play_match), arena.plan(20), Notes()).run()
+                run(arena, 20, PretendPool(play_match))
                 # Nobody else can have the claim, which ended with the first server.
                 with closing(open_arena(tmp_path / "arena")) as other, pytest.raises(UsageError, match="Another process plays"):
                     other.store.database.claim()
             assert len(arena.results) == 20
-            assert arena.store.duels.counts().done == 40
+            assert arena.counts().done == 40
             assert next(count) == 40
-            assert arena.contradicted(duel_results(arena)) == []
+            assert contradicted(arena, duel_results(arena)) == []
     finally:
         server.close()

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import psutil
 import pytest
 import typer
-from arenas import begin
+from arenas import begin, done
 from clusters import cluster
 from seasons import FORM, form
 from threadpoolctl import threadpool_info
@@ -149,12 +149,12 @@ def test_a_team_uploads_two_files_at_once(commands: Commands, folder: Path) -> N
 
 def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running(commands: Commands, folder: Path) -> None:
     with served(commands, folder) as (_, server), ArenaStore.open(folder / "arena") as store:
-        server.until(lambda: store.duels.counts().done)
+        server.until(lambda: store.core.tally().played)
         # A version that is active already is made active: that changes nothing, and no more than a batch of 16 matches is planned.
         active = next(version for version in store.versions.all() if version.is_active)
         store.versions.activate(active.team, active.name)
-        count = store.duels.counts().done
-        server.until(lambda: store.duels.counts().done > count + 16)
+        count = store.core.tally().played
+        server.until(lambda: store.core.tally().played > count + 16)
         # Readers go first: what checks and plays has a lower priority than what answers them.
         low = min(os.getpriority(os.PRIO_PROCESS, server.pid) + GIVES_WAY, 19)
         server.until(lambda: [one.nice() for one in psutil.Process(server.pid).children()] == [low, low])
@@ -171,7 +171,7 @@ def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running
         assert (found := store.versions.handed_in(hand_in.number)) is not None
         assert found.state == "refused"
     with contextlib.closing(open_arena(folder / "arena")) as arena:
-        numbers = [(one.task.duel, one.task.game_number) for one in arena.store.duels.matches(done=True)]
+        numbers = [(match.duel, match.game_number) for match in done(arena)]
         assert len(numbers) == len(set(numbers)) > 0
 
 
@@ -181,19 +181,19 @@ def test_a_killed_worker_of_a_cluster_stops_no_season(commands: Commands, folder
     with workers as nodes, served(commands, folder, "--cluster", nodes.address) as (_, server), ArenaStore.open(folder / "arena") as store:
 
         def wait_for(count: int) -> None:
-            while store.duels.counts().done < count:
+            while store.core.tally().played < count:
                 assert server.poll() is None
                 select.select([], [], [], 0.1)
 
         wait_for(4)
         nodes.workers[0].kill()
         # More than both workers can have had at the time.
-        wait_for(store.duels.counts().done + 20)
+        wait_for(store.core.tally().played + 20)
     with contextlib.closing(open_arena(folder / "arena")) as arena:
-        assert arena.store.duels.disagreements() == []
-        done = [one.record for one in arena.store.duels.matches(done=True)]
-        assert all(record is not None and (arena.folder / record.replay).is_file() for record in done)
-        assert len({record.key for record in done if record is not None}) == len(done) >= 24
+        assert arena.store.core.disagreements() == []
+        records = [match.record for match in done(arena)]
+        assert all((arena.folder / record.replay).is_file() for record in records)
+        assert len({record.key for record in records}) == len(records) >= 24
 
 
 @pytest.mark.parametrize(

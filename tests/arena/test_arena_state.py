@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections import Counter
 from contextlib import closing
@@ -10,22 +11,22 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from arenas import accept_all, add, begin, duel_results
-from leagues import Notes, PretendPool, play, record
+from arenas import accept_all, add, all_duels, begin, done, duel_results, run
+from leagues import PretendPool, play, record
 from threadpoolctl import threadpool_info
 
-from referee.arena import schedule
+from referee.arena import rater
 from referee.arena.api_models import MatchesQuery, SeatAnswer
-from referee.arena.arena import OpenArena, open_arena
-from referee.arena.engine import ArenaEngine
-from referee.arena.ratings import DuelOutcome, Strengths
+from referee.arena.arena import open_arena
+from referee.arena.duels import ArenaDuel
+from referee.arena.ratings import Strengths
 from referee.arena.state import ArenaState
 from referee.arena.store import ArenaStore
+from referee.arena.verify import verify_arena
 from referee.arena.versions import ACCEPTED, REFUSED, Version
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.tournament import ratings
-from referee.tournament.results import comparisons
 from referee.tournament.values import PairedComparison, Team
 from referee.tournament.worker import Completed, Report
 
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.tournament.values import MatchTask
-
-
-def run(arena: OpenArena, most: int, pool: PretendPool | None = None) -> None:
-    ArenaEngine(arena.store, pool or PretendPool(play), arena.plan(most), Notes()).run()
 
 
 def contents(state: ArenaState) -> list[object]:
@@ -54,25 +51,27 @@ def test_a_state_that_grew_is_that_which_is_read_anew(seed: int, tmp_path: Path)
         while len(grown) < 200:
             if versions < 2 or lots.random() < 0.2:
                 versions += 1
-                store.versions.put(Version("", "mine", 0, str(versions), ACCEPTED), Team("", {}))
+                store.versions.put(Version(team="mine", hash=str(versions), state=ACCEPTED), Team("", {}))
             else:
                 rows = []
                 for number in range(len(grown), len(grown) + lots.randrange(1, 20)):
                     a, b = lots.sample(range(versions), 2)
-                    rows.append(DuelOutcome(number, a, b, lots.randrange(5), 0, lots.choice((-1, 0, 1, 2)), lots.choice((0, 0, 1, 2, 3))))
-                store.ratings.put_outcomes(rows)
+                    points, absent = lots.choice((-1, 0, 1, 2)), lots.choice((0, 0, 1, 2, 3))
+                    names, start = {"a": f"mine v{a + 1}", "b": f"mine v{b + 1}"}, lots.randrange(5)
+                    rows.append(ArenaDuel(number=number, **names, start=start, variant=0, first=f"{number}", points=points, absent=absent))
+                store.duels.rows.put(*rows)
             grown.catch_up()
             if lots.random() < 0.5:
                 store.ratings.put_strengths(Strengths(duels=len(grown), of=tuple(grown.strengths().tolist())))
             assert contents(grown) == contents(ArenaState(store))
-        rows = [DuelOutcome(*row) for some in store.ratings.outcomes(0) for row in some]
+        rows = [row._replace(a=int(row.a[6:]) - 1, b=int(row.b[6:]) - 1) for some in store.duels.results(0) for row in some]
         for _ in range(20):
             mine, others = (lots.sample(range(versions), lots.randrange(1, versions)) for _ in range(2))
             before, most = lots.randrange(1, 300), lots.randrange(1, 250)
             own = [row for row in rows if row.a in mine or row.b in mine]
             met = [row for row in own if (row.a in mine and row.b in others) or (row.b in mine and row.a in others)]
             for wanted, one, other in ((rows, None, None), (own, mine, None), (met, mine, others)):
-                assert grown.duels_of(one, other, before, most) == [row.duel for row in wanted if row.duel < before][::-1][:most]
+                assert grown.duels_of(one, other, before, most) == [row.number for row in wanted if row.number < before][::-1][:most]
             sides = [(row.a, row.b, row.points) for row in rows] + [(row.b, row.a, 2 - row.points) for row in rows if row.points >= 0]
             points = {
                 other: Counter(scored for a, b, scored in sides if a in mine and b == other and scored >= 0) for other in range(versions)
@@ -101,18 +100,18 @@ def test_the_state_has_the_results_of_the_matches(tmp_path: Path, monkeypatch: p
         run(arena, 40, PretendPool(sometimes_absent))
         results = duel_results(arena)
         assert len(results) == len(arena.results) == 40
-        assert "mine v2" in arena.store.duels.forfeits()
-        expected = [comparison for result in results for comparison in comparisons(result)]
+        assert "mine v2" in arena.store.versions.forfeits()
+        expected = [(duel.a, duel.b, duel.points / 2, duel.start) for duel in results if duel.points is not None and duel.points >= 0]
         found = arena.results.comparisons()
         names = found.teams
         rows = zip(found.a.tolist(), found.b.tolist(), found.scores.tolist(), found.starts.tolist(), strict=True)
-        assert [(names[a], names[b], score, start) for a, b, score, start in rows] == [tuple(one) for one in expected]
-        met = Counter(frozenset(result.duel.teams) for result in results)
+        assert [(names[a], names[b], score, start) for a, b, score, start in rows] == expected
+        met = Counter(frozenset((duel.a, duel.b)) for duel in results)
         pairs = arena.results.pairs
         ends = zip(pairs.a.tolist(), pairs.b.tolist(), pairs.met.tolist(), strict=True)
         assert {frozenset((names[a], names[b])): count for a, b, count in ends} == met
-        for duel in (result.duel for result in results):
-            assert (duel.start, duel.variant) in arena.results.met_on(*(arena.results.positions[name] for name in duel.teams))
+        for duel in results:
+            assert (duel.start, duel.variant) in arena.results.met_on(*(arena.results.positions[name] for name in (duel.a, duel.b)))
         # Its absences are not forgotten when the arena is opened again.
         assert arena.results.absent[arena.results.positions["mine v2"]] >= 1
         assert contents(arena.results) == contents(ArenaState(arena.store))
@@ -137,29 +136,30 @@ def test_the_choice_of_duels_leaves_the_cores_to_the_matches(tmp_path: Path) -> 
 
 def test_a_record_without_any_accepted_version_is_empty(tmp_path: Path) -> None:
     with closing(begin(tmp_path / "arena", 0)) as arena:
-        arena.store.versions.put(Version("", "mine", 0, "wrong", REFUSED), None)
+        arena.store.versions.put(Version(team="mine", hash="wrong", state=REFUSED), None)
         assert ArenaViews(arena.store).team("mine").against == []
 
 
-def test_verify_and_standings_store_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_standings_of_an_arena_that_was_stopped_are_those_of_the_duels_that_are_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     accept_all(monkeypatch)
+    count = itertools.count()
 
     def dies(task: MatchTask) -> Report:
-        if task.duel == 6:
+        if next(count) == 11:
             raise KeyboardInterrupt
         return play(task)
 
-    monkeypatch.setattr(schedule, "_SPARE", 10**9)
     with closing(begin(tmp_path / "arena", 3)) as arena, pytest.raises(KeyboardInterrupt):
         run(arena, 30, PretendPool(dies, slots=1))
     with closing(open_arena(tmp_path / "arena")) as arena:
-        assert len(arena.results) == 0
-        arena.glance()
         # A duel that follows one without a result doesn't count yet.
         assert 0 < len(arena.results) <= 6
         assert sum(place.duels for place in arena.standings()) == 2 * len(arena.results)
-        assert arena.schedule.duels() == []
-        assert list(arena.store.ratings.outcomes(0)) == []
+        before = all_duels(arena)
+        assert verify_arena(arena).replays == 11
+        assert all_duels(arena) == before
 
 
 def test_views_show_standings_teams_and_pages_of_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,12 +184,12 @@ def test_views_show_standings_teams_and_pages_of_matches(tmp_path: Path, monkeyp
 
         team = views.team("mine")
         assert [(one.version, one.is_active, one.note) for one in team.versions] == [(1, False, "one"), (2, True, "two")]
-        assert sum(one.duels for one in team.versions) == sum(one["duels"] for one in views.against("mine"))
+        assert sum(one.duels for one in team.versions) == sum(one.duels for one in views.against("mine"))
         assert team.ratings[-1].duels == len(arena.results)
         with pytest.raises(UsageError, match="no team nobody"):
             views.team("nobody")
 
-        everything = [stored.task.key for stored in arena.store.duels.matches()][::-1]
+        everything = [match.task.key for match in done(arena)][::-1]
         for limit in (1, 7, 200):
             seen, before = [], None
             while True:
@@ -239,8 +239,8 @@ def test_the_last_match_takes_one_reading_and_its_readers_share_it(tmp_path: Pat
         # So many duels are planned, most of them without a match.
         views = ArenaViews(arena.store, stale_seconds=60)
         with monkeypatch.context() as patch:
-            reads = Mock(wraps=arena.store.matches.matches_of)
-            patch.setattr(arena.store.matches, "matches_of", reads)
+            reads = Mock(wraps=arena.store.duels.matches_of)
+            patch.setattr(arena.store.duels, "matches_of", reads)
             found = [views.matches(MatchesQuery(limit=1)).matches for _ in range(3)]
         assert found[0] == found[1] == found[2]
         counts.append((len(found[0]), reads.call_count))
@@ -261,44 +261,27 @@ def test_pages_have_results_while_their_batch_is_played(tmp_path: Path, monkeypa
         return play(task)
 
     planned = []
-    for spare, count in ((0, [each // 2 for each in range(16)]), (10**9, [0] * 16)):
-        monkeypatch.setattr(schedule, "_SPARE", spare)
+    for spare in (0, 10**9):
+        monkeypatch.setattr(rater, "_SPARE", spare)
         seen.clear()
         with closing(begin(tmp_path / f"arena{spare}", 2)) as arena:
             views = ArenaViews(arena.store)
             run(arena, 8, PretendPool(looks, slots=1))
             # A slot gets its next match before a result is stored.
-            assert [duels for duels, _ in seen] == count
-            assert (len(seen[-1][1]) > 1) == (spare == 0)
-            planned.append([(duel.teams, duel.start) for duel in arena.plan().duels()])
+            assert [duels for duels, _ in seen] == [each // 2 for each in range(16)]
+            # Else the ratings of now are told once.
+            assert (len({frozenset(ratings) for _, ratings in seen}) > 2) == (spare == 0)
+            planned.append([(duel.teams, duel.start) for duel in arena.plan().batch()])
     # What pages are told decides no duel.
     assert planned[0] == planned[1]
 
 
-def test_a_stopped_duel_has_no_result_while_matches_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    accept_all(monkeypatch)
-
-    def dies(task: MatchTask) -> Report:
-        if task.duel == 1 and task.game_number == 1:
-            raise KeyboardInterrupt
-        return play(task)
-
-    with closing(begin(tmp_path / "arena", 2)) as arena:
-        with pytest.raises(KeyboardInterrupt):
-            run(arena, 8, PretendPool(dies, slots=1))
-        arena.store.duels.stop([1], "stopped")
-        arena.results.settle(arena.schedule, is_playing=True)
-        assert len(arena.results) == 1
-        arena.results.settle(arena.schedule)
-        assert len(arena.results) == 2
-
-
 def test_a_rating_is_recorded_while_the_next_duels_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
-    seen = []
+    seen: list[tuple[int, int]] = []
 
     def looks(task: MatchTask) -> Report:
-        seen.append((task.duel, max((point.duels for point in arena.results.rated.values()), default=0)))
+        seen.append((len(seen) // 2, max((point.duels for point in arena.results.rated.values()), default=0)))
         return play(task)
 
     with closing(begin(tmp_path / "arena", 2)) as arena:

@@ -77,7 +77,7 @@ def test_a_hand_in_that_somebody_else_has_moved_stays(store: ArenaStore) -> None
     ],
 )
 def test_what_plays_has_its_placement_and_then_goes_on_or_retires(state: str, duels: int, due: str, *, goes_on: bool) -> None:
-    assert Version("", "Ada", 1, "", state).due(duels, 3, goes_on=goes_on) == due
+    assert Version(team="Ada", hash="", state=state).due(duels, 3, goes_on=goes_on) == due
 
 
 def test_a_transaction_that_fails_wakes_nobody_and_one_that_is_stored_wakes_once_more(store: ArenaStore, tmp_path: Path) -> None:

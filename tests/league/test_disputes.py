@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all, add, begin
 from hypothesis import given
 from hypothesis import strategies as st
 from leagues import Notes, PretendPool, open_engine, play, record, reopen_engine
 
-from referee.arena.engine import ArenaEngine
 from referee.errors import BUSY, DISPUTED, SUPERVISOR
 from referee.league.engine import Engine, MachineFailed
 from referee.tournament.disputes import Dispute, blamed
@@ -165,25 +163,3 @@ def test_a_machine_that_is_too_busy_for_three_bots_in_a_row_stops_the_run(tmp_pa
         Engine(opened.store, PretendPool(busy, 1), opened.schedule, Notes()).run()
     assert opened.store.counts().done == 0
     assert opened.store.forfeits() == {}
-
-
-def test_versions_of_one_team_are_one_opponent_and_references_are_never_to_blame(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    accept_all(monkeypatch)
-    arena = begin(tmp_path / "arena", 2)
-    for name, team in (("one", "mine"), ("two", "mine"), ("bad", "bad"), ("other", "other")):
-        add(arena, name, team)
-
-    def kills(task: MatchTask) -> Report:
-        if "bad v1" not in task.seats.values() or "bad v1" in task.blamed:
-            return play(task)
-        return Void(task.key, "Something happened.", "here", reason=SUPERVISOR)
-
-    pool, notes = PretendPool(kills, 1), Notes()
-    ArenaEngine(arena.store, pool, arena.plan(40), notes).run()
-    assert {team for task in pool.played for team in task.blamed} == {"bad v1"}
-    assert [text.partition(" is to blame")[0] for text in notes.sentences if "is to blame for" in text] == ["bad"]
-    counts = arena.store.duels.counts()
-    assert (counts.planned, counts.stopped) == (0, 0)
-    assert arena.schedule.owner("mine v1") == arena.schedule.owner("mine v2") == "mine"
-    assert arena.schedule.owner("R0 v1") is None
-    arena.close()

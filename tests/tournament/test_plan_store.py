@@ -90,6 +90,44 @@ def test_a_table_has_the_rows_of_a_model(store: Store) -> None:
     assert versions.all() == [second]
 
 
+class Rating(BaseModel, frozen=True):
+    """A row whose key has two parts."""
+
+    name: str
+    duels: int
+    elo: float = 0.0
+
+
+def test_a_key_may_have_several_parts_and_numbers_follow_on_the_largest(store: Store) -> None:
+    ratings = store.table(Rating, "ratings", keys=2)
+    rows = [Rating(name="b", duels=1), Rating(name="a", duels=2), Rating(name="a", duels=1)]
+    ratings.put(*rows)
+    assert ratings.all() == rows[::-1]
+    ratings.put(Rating(name="a", duels=2, elo=5.0))
+    assert [row.elo for row in ratings.all()] == [0.0, 5.0, 0.0]
+    versions = store.table(Version, "versions")
+    assert versions.next_number() == 1
+    versions.put(Version(number=7, team="ada"))
+    assert versions.next_number() == 8
+
+
+def test_what_was_played_to_an_end_is_read_by_keys_and_counted_from_where_the_last_count_ended(store: Store) -> None:
+    played = RECORD._replace(replay="replays/k1")
+    others = [TASK._replace(key=key) for key in ("k2", "k3")]
+    store.put([TASK, *others])
+    assert (store.played([]), store.played(["k1"]), store.tally()) == ([], [], (0, 0, 0))
+    store.add(played, counts=True)
+    store.add(Record("k2", void="lost"), counts=True)
+    store.add(Record("k3", started=False), counts=True)
+    [match] = store.played(["k1", "k2", "k3", "k4"])
+    assert (match.task, match.record) == (TASK, played)
+    assert store.last_times(3)[-1] == match.ended
+    tally = store.tally()
+    assert (tally, store.tally(tally)) == ((1, 1, 3), (1, 1, 3))
+    store.add(played._replace(key="k5"), counts=True)
+    assert store.tally(tally) == store.tally() == (2, 1, 4)
+
+
 def test_a_step_is_stored_as_a_whole_or_not_at_all(store: Store) -> None:
     versions = store.table(Version, "versions")
 

@@ -1,0 +1,114 @@
+"""Checks an arena against its replays."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from referee.arena.plan import ArenaMatches
+from referee.support.words import counted, listed
+from referee.tournament.replays import Check, ReplayStore
+from referee.tournament.values import PairedComparison
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from referee.arena.arena import OpenArena
+    from referee.arena.duels import ArenaDuel
+    from referee.tournament.replays import Progress
+    from referee.tournament.values import Record, Task
+
+#: How much a recorded rating may differ from one that is computed again, in Elo.
+_PRECISION = 0.01
+
+
+def verify_arena(arena: OpenArena, progress: Progress | None = None) -> Check:
+    """Simulate every replay again, compare it with the store, and compute the results and ratings from the replays alone.
+
+    The arena may be played meanwhile: matches that end meanwhile are not checked.
+    """
+    return _ArenaCheck(arena, progress).run()
+
+
+class _ArenaCheck:
+    """One check."""
+
+    def __init__(self, arena: OpenArena, progress: Progress | None) -> None:
+        self._arena = arena
+        self._matches = ArenaMatches(arena.config, arena.entries)
+        self._replays = ReplayStore(arena.store.core, arena.folder, arena.replays, arena.config.game, progress)
+        self._problems = self._replays.problems
+        self._planned = self._unplayed = self._total = 0
+
+    def run(self) -> Check:
+        """Check everything."""
+        results = [self._checked(duel) for duel in self._arena.store.duels.rows.after(-1)]
+        forfeits = [*self._forfeits()]
+        if not self._problems:
+            self._problems += contradicted(self._arena, results)
+        return Check(self._replays.count, self._problems, [*forfeits, *self._left()])
+
+    def _checked(self, duel: ArenaDuel) -> ArenaDuel:
+        """Return a duel with the result that its replays show."""
+        tasks = self._matches.tasks(duel.planned, duel.blamed)
+        self._total += len(tasks)
+        if [task.key for task in tasks] != duel.keys:
+            self._problems.append(
+                f"The duel {duel.number + 1}: its matches are others than those that the arena's file and its versions give."
+            )
+            return duel
+        records = self._replays.lookup(tasks)
+        played = {key: record for key, record in records.items() if not record.void and record.is_startable}
+        if duel.points is None:
+            self._planned += len(tasks) - len(played)
+            return duel
+        self._unplayed += len(tasks) - len(played)
+        if len(played) < len(tasks):
+            # Only the store says why.
+            return duel
+        return self._scored(duel, tasks, records)
+
+    def _scored(self, duel: ArenaDuel, tasks: Sequence[Task], records: Mapping[str, Record]) -> ArenaDuel:
+        scored = self._matches.scored(duel, [(task, records[task.key]) for task in tasks])
+        if (scored.points, scored.absent) != (duel.points, duel.absent) and not self._problems:
+            self._problems.append(f"The duel {duel.number + 1} ({duel.a} - {duel.b}): the replays give another result than the store.")
+        return scored
+
+    def _forfeits(self) -> Iterator[str]:
+        """Yield notes about versions that can't start where no replay shows it. One that has started is a problem."""
+        for version in self._arena.versions:
+            if not version.forfeit or self._replays.failed[version.name]:
+                continue
+            statement = f"The store says that {version.name} can't start ({version.forfeit.rstrip('.')})"
+            if self._replays.started[version.name]:
+                count = counted(self._replays.started[version.name], "replay")
+                shows = "show" if self._replays.started[version.name] > 1 else "shows"
+                self._problems.append(f"{statement}, so it loses all its duels, but {count} of it {shows} that it started.")
+            else:
+                yield f"{statement}; there is no replay of it, so nothing but the store shows that."
+
+    def _left(self) -> Iterator[str]:
+        """Yield notes about matches that have no replay."""
+        of_all = f"of {counted(self._total, 'match')}"
+        if self._planned:
+            yield f"{self._planned:,} {of_all} {'is' if self._planned == 1 else 'are'} not played yet."
+        if self._unplayed:
+            yield f"{self._unplayed:,} {of_all} {'is' if self._unplayed == 1 else 'are'} not to be played; only the store says why."
+
+
+def contradicted(arena: OpenArena, duels: Sequence[ArenaDuel]) -> list[str]:
+    """Return a sentence for each time at which the recorded ratings are others than those of the results of these duels."""
+    from referee.tournament.ratings import rate
+
+    sentences = []
+    counting = [duel for duel in duels if duel.points is not None and duel.points >= 0]
+    # While the arena plays, later results than those that were over when it was opened may not have been read.
+    points = [point for point in arena.store.ratings.of([version.name for version in arena.versions]) if point.duels <= arena.over]
+    for number, group in groupby(points, key=lambda point: point.duels):
+        before = [PairedComparison(duel.a, duel.b, (duel.points or 0) / 2, duel.start) for duel in counting if duel.number < number]
+        ratings = rate(before, arena.rater.known_at(number))
+        wrong = [point.name for point in group if abs(ratings.get(point.name, math.inf) - point.elo) > _PRECISION]
+        if wrong:
+            sentences.append(f"After {counted(number, 'duel')}, the replays give other ratings than the store: {listed(wrong)}.")
+    return sentences
