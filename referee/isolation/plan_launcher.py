@@ -20,6 +20,7 @@ from referee.isolation.processes import make_process
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, discard
 from referee.support import delays
 from referee.support.poll import readable
+from referee.support.processes import signals_held
 from referee.support.words import who
 
 if TYPE_CHECKING:
@@ -282,11 +283,8 @@ class PlanLauncher:
         ``is_sound``: the match has ended properly, so that its supervisor may serve the next one. A second Ctrl-C has no effect until
         this is done.
         """
-        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-        try:
+        with signals_held():
             self._end_match(is_sound=is_sound)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
     def close(self) -> None:
         """Do the same, and end the supervisor."""

@@ -25,8 +25,7 @@ def strange_hosts(view: LeagueView) -> list[tuple[str, str]]:
     for stored in view.matches(done=True):
         record = stored.record
         assert record is not None
-        kinds = sorted(set(record.fault_kinds.values()))
-        endings[record.host][" and ".join(kinds) if kinds else record.reason] += 1
+        endings[record.host][" and ".join(sorted(set(record.fault_kinds.values()))) or record.reason] += 1
     return differing(endings)
 
 
@@ -45,12 +44,11 @@ def differing(endings: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
             host: _test(counts, sum((more for other, more in judged.items() if other != host), Counter()))
             for host, counts in judged.items()
         }
-        strange = sorted((p, host) for host, (p, _) in tests.items() if p < level)
+        strange = sorted((host for host, (p, _) in tests.items() if p < level), key=lambda host: tests[host])
         if not strange:
             break
-        named = [host for _, host in strange] if len(judged) == 2 else [strange[0][1]]
-        differing_hosts += [(host, tests[host][1]) for host in named]
-        for host in named:
+        for host in strange if len(judged) == 2 else strange[:1]:
+            differing_hosts.append((host, tests[host][1]))
             del judged[host]
     return differing_hosts
 
@@ -73,15 +71,10 @@ def warnings_of_hosts(opened: OpenLeague) -> Iterator[str]:
     for host, why in strange_hosts(opened.view):
         yield (f"warning: the results of the machine {host} differ from the others' ({why}).")
     disagreements = opened.store.core.disagreements()
-    if not disagreements:
-        return
-    seats = {stored.task.key: stored.task.seats for stored in opened.view.matches(done=True)}
+    seats = {stored.task.key: stored.task.seats for stored in opened.view.matches(done=True)} if disagreements else {}
     for record in disagreements:
-        if record.key not in seats:
-            continue
-        teams = " and ".join(seats[record.key].values())
-        replay = str(opened.folder / record.replay)
-        yield (
-            f"warning: a match of {teams} was played twice with different results. The first one counts; the second one is from "
-            f"{record.host}, replay {replay}."
-        )
+        if record.key in seats:
+            yield (
+                f"warning: a match of {' and '.join(seats[record.key].values())} was played twice with different results. The first one "
+                f"counts; the second one is from {record.host}, replay {opened.folder / record.replay}."
+            )

@@ -5,16 +5,16 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import signal
 import zlib
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayUnwritten
 from referee.replay.events import Listener, MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
+from referee.support.processes import signals_held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from io import RawIOBase
     from pathlib import Path
 
@@ -159,7 +159,7 @@ class ReplayWriter(Listener):
     def flush(self) -> None:
         """Write everything so far, so that the file can be read up to this point."""
         self._flushed = monotonic()
-        with _undisturbed():
+        with signals_held():
             self._write_steps()
             if not self._waiting or self._file is None:
                 return
@@ -196,7 +196,7 @@ class ReplayWriter(Listener):
             ) from None
 
     def _close(self, outcome: dict[str, Json] | None = None) -> None:
-        with _undisturbed():
+        with signals_held():
             if self._file is None or self._file.closed:
                 return
             self._write_steps()
@@ -212,13 +212,3 @@ def _whole_steps(path: Path) -> int:
     with contextlib.suppress(OSError, zlib.error):
         text = inflate.decompress(path.read_bytes())
     return sum(line.startswith(b'{"turn":') for line in text.split(b"\n")[:-1])
-
-
-@contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Block signals: a signal during a write could cause the same data to be written twice."""
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

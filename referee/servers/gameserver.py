@@ -24,6 +24,7 @@ from referee.players.player import is_human
 from referee.replay.events import Listener
 from referee.servers.listener import Reception, Remarks, close_gracefully, wait_for
 from referee.support.escape import is_blank
+from referee.support.processes import ENDING, signals_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -46,7 +47,6 @@ _UNSENT_BYTES = 1 << 20
 MOST_GROUPS = 100
 #: The default of ``--at-once``; each game is a process of about 7 MB.
 AT_ONCE = 32
-_ENDING = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
 _FORK = multiprocessing.get_context("fork")
 
 
@@ -209,17 +209,15 @@ class Gameserver:
         ours, theirs = _FORK.Pipe(duplex=False)
         process = _FORK.Process(target=self._play, args=(number, joined, spectators, theirs), daemon=True)
         # Signals wait until the fork is over: what their handlers raise would be lost in the functions that Python calls around a fork.
-        unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
-        try:
-            process.start()
-        except OSError as error:
-            self._say(f"game {number} can't begin ({error.strerror}); those who joined are sent away")
-            ours.close()
-        else:
-            self._begun = number
-            self._running[number] = _RunningGame(number, process, ours)
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
+        with signals_held():
+            try:
+                process.start()
+            except OSError as error:
+                self._say(f"game {number} can't begin ({error.strerror}); those who joined are sent away")
+                ours.close()
+            else:
+                self._begun = number
+                self._running[number] = _RunningGame(number, process, ours)
         theirs.close()
         for caller in (*(client.caller for client in joined), *spectators):
             caller.close()
@@ -228,7 +226,7 @@ class Gameserver:
         """The process of one game: play it, and send its ``--json`` object."""
         # Ctrl-C reaches every process of a terminal; the server ends its games itself, once.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _ENDING)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         # What belongs to the server or to other games is closed, so that those who wait notice when they are sent away.
         self._reception.close()
         for caller in self._waiting:

@@ -77,7 +77,7 @@ def _need(packages: Mapping[str, str], what: str) -> None:
 
 
 #: Each raises UsageError if a package of an extra isn't installed. The argument names the feature in the message.
-need_web, need_export = partial(_need, WEB), partial(_need, _EXPORT)
+need_web, need_export, need_cluster = (partial(_need, packages) for packages in (WEB, _EXPORT, {"distributed": "distributed"}))
 need_server = partial(_need, {**WEB, "fastapi": "fastapi", "python-multipart": "python_multipart"})
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 

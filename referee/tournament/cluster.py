@@ -1,80 +1,77 @@
 """Workers on many machines: Dask sends matches to them and results back. Only the store decides which matches are done.
 
-Each Dask worker plays in a child process, tests its own sandbox, and sends back results with their replays. Only the
-coordinator writes. At most twice as many batches are under way as there are slots, so the scheduler's memory doesn't grow with the league.
+Each Dask worker tests its own sandbox, plays in processes below it, and sends back results with their replays. Only the coordinator writes.
+At most two batches for each slot are under way, so the scheduler's memory doesn't grow with the league. Dask gives the batch of a lost
+worker to another one. When it gives up, the matches of the batch are void, and from then on each match is a batch of its own.
 """
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import hashlib
 import importlib
 import logging
+import pickle
 import platform
-import queue
+import shutil
 import signal
+import tempfile
 import time
 from collections import deque
+from concurrent import futures
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import UsageError
+from referee.isolation.launcher import open_launcher
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
-from referee.support.packages import install_command
-from referee.tournament.cluster_worker import Batch, ClusterHost, examine, play_batch
-from referee.tournament.local import Finished, worker_ended
-from referee.tournament.package import pack
-from referee.tournament.worker import Completed, Terms, Void, replay_path
+from referee.support.packages import need_cluster
+from referee.support.processes import signals_held
+from referee.tournament.local import Finished, LocalPool, worker_ended
+from referee.tournament.package import pack, unpack
+from referee.tournament.worker import Completed, Report, Terms, Void, replay_path
 from referee.version import __version__
 
 if TYPE_CHECKING:
-    import concurrent.futures
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from referee.games.game import Json
-    from referee.tournament.package import Package
     from referee.tournament.values import MatchTask, Team
-    from referee.tournament.worker import Report
 
-#: The duration of a batch, in seconds, and the most matches in it.
-_BATCH_SECONDS, _MOST_IN_BATCH = 20.0, 200
-#: The first batches are shorter, because a batch brings no result before its end: the duration of the first, in seconds, and the share of the
-#: time played so far that each later one takes.
-_FIRST_SECONDS, _SHARE = 1.0, 0.2
-#: The weight of the last batch in the mean duration of a match.
-_WEIGHT = 0.3
-#: A batch that has not come back after this multiple of its expected duration, and at least this number of seconds, is sent again.
-LATE_FACTOR, LATE_SECONDS = 5.0, 120.0
-#: A batch that was lost so often is played match by match; a match that was lost so often is void.
-_MOST_LOSSES = 3
-#: The number of batches under way for each slot: one that is played and one that waits.
-_BATCHES_EACH = 2
-_CONNECT_SECONDS, _CLOSE_SECONDS = 20.0, 5.0
-#: Dask's own variables for the files of TLS: the authority's certificate, this client's, and its key.
-_TLS = tuple(f"DASK_DISTRIBUTED__COMM__TLS__{name}" for name in ("CA_FILE", "CLIENT__CERT", "CLIENT__KEY"))
-#: The seconds after which the slots are counted again.
-COUNT_SECONDS = 1.0
+#: The most matches in a batch, and the seconds that closing may take.
+_MOST_IN_BATCH, _CLOSE_SECONDS = 200, 5.0
+#: A batch that has not come back after this multiple of its expected duration is late.
+LATE_FACTOR = 5.0
+
+
+class Batch(NamedTuple):
+    """The results of a batch in the order of its matches, with their files by what follows the key in the name, and the machine's level."""
+
+    level: str
+    seconds: float
+    results: Sequence[tuple[Report, Mapping[str, bytes]]]
 
 
 class _Sent(NamedTuple):
-    """A batch that was given out. ``has_copy``: it was late and has been given out again."""
+    """A batch that was given out: its key in Dask, and until when it is not late. ``has_copy``: it was late and has been given out again."""
 
-    tasks: tuple[MatchTask, ...]
-    losses: int
-    begun: float
-    future: Any
+    tasks: Sequence[MatchTask]
+    key: str
+    patience: float
+    deadline: float
     has_copy: bool = False
 
 
 class ClusterPool:
     """Plays matches on the workers of a Dask scheduler.
 
-    ``address`` is that of a scheduler, or ``local:N`` for N worker processes on this machine. ``on_host`` is called for each machine when its first results come, ``on_note`` with sentences for people.
+    ``address`` is that of a scheduler, or ``local:N`` for N worker processes on this machine. ``on_level`` is called with each level
+    of isolation, ``on_note`` with sentences for people.
     Raises UsageError if there is no scheduler, if it has no workers, or if a worker can't play.
     """
+
+    #: The duration of a batch, the time after which it can be late, that for connecting, and that between two counts of the workers.
+    batch_seconds, late_seconds, connect_seconds, count_seconds = 5.0, 120.0, 20.0, 1.0
 
     def __init__(
         self,
@@ -83,233 +80,127 @@ class ClusterPool:
         folder: Path,
         address: str,
         *,
-        on_host: Callable[[ClusterHost], None] = lambda _: None,
+        on_level: Callable[[str], None] = lambda _: None,
         on_note: Callable[[str], None] = lambda _: None,
-        batch_seconds: float = _BATCH_SECONDS,
-        late_seconds: float = LATE_SECONDS,
-        connect_seconds: float = _CONNECT_SECONDS,
     ) -> None:
-        packages = [pack(team) for team in teams.values()]
-        self._terms = terms
-        self._folder = folder
-        self._on_host = on_host
-        self._on_note = on_note
-        self._batch_seconds = batch_seconds
-        self._late_seconds = late_seconds
-        self._connect_seconds = connect_seconds
-        self._address = address
-        self._cluster: Any = None
-        self._hosts: set[str] = set()
+        packed = pack(teams.values(), terms.game)
+        self._terms, self._folder, self._address = terms, folder, address
+        self._on_level, self._on_note = on_level, on_note
+        self._levels: set[str] = set()
         self._waiting: deque[MatchTask] = deque()
-        self._lost_batches: deque[tuple[tuple[MatchTask, ...], int]] = deque()
-        self._sent: dict[int, _Sent] = {}
-        self._done: queue.SimpleQueue[tuple[int, Batch | BaseException]] = queue.SimpleQueue()
+        self._sent: dict[futures.Future[Batch], _Sent] = {}
+        #: The matches without a result.
         self._open: set[str] = set()
-        self._count = 0
-        # Nothing is known of how long a match takes, so the first batches are one match each.
-        self._mean = batch_seconds
-        self._is_measured = False
-        self._played_seconds = 0.0
+        # Before the first result, a batch is one match.
+        self._played, self._played_seconds = 1, self.batch_seconds
         self.has_workers = True
-        self._key = ""
-        self._client = self._connect(address)
+        # A coordinator that continues after a kill has the same name, so workers keep the files of the league once.
+        self._name = f"referee-{platform.node()}-{folder.resolve()}"
+        self._cluster, self._client = _connect(address, self.connect_seconds)
+        self._executor = self._client.get_executor(pure=False)
         try:
-            self.slots = self._wait_for_workers()
-            self._counted = time.monotonic()
-            self._check_workers(terms)
-            self._send_files(terms, packages)
-        except BaseException:
+            deadline = time.monotonic() + self.connect_seconds
+            while not (workers := self._client.nthreads()):
+                if time.monotonic() > deadline:
+                    start = "dask worker ADDRESS --nthreads 1 --nworkers 4"
+                    raise UsageError(f"The Dask scheduler at {address} has no workers. Start some: {start}")
+                time.sleep(0.2)
+            self._count_slots()
+            self._client.register_plugin(_league_plugin(self._name, (terms, *packed), workers.keys()))
+        except BaseException as error:
             self.close()
+            if isinstance(error, ImportError | OSError | RuntimeError):
+                raise UsageError(f"{error!s:.1000}") from None
             raise
-
-    def _connect(self, address: str) -> Any:
-        try:
-            # It has no types.
-            distributed: Any = importlib.import_module("distributed")
-        except ImportError:
-            raise UsageError(f"--cluster needs Dask; install what is missing: {install_command('distributed')}") from None
-        # What matters of it comes as a sentence: a connection that is lost is no error of the program.
-        for name in ("distributed", "distributed.client"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
-        kind, _, count = address.partition(":")
-        if kind == "local" and (not count.isdecimal() or not 1 <= int(count) <= 1024):
-            raise UsageError(f"--cluster is {self._address}, but after local: there must be a number from 1 to 1,024.")
-        # Its files come from Dask's own configuration.
-        security = distributed.Security(require_encryption=True) if kind == "tls" else None
-        if security is not None and not (security.tls_ca_file and security.tls_client_cert and security.tls_client_key):
-            raise UsageError(f"--cluster is {self._address}, so it needs the variables {', '.join(_TLS)}.")
-        try:
-            if kind == "local":
-                with _workers_spared():
-                    # What matters of its workers' errors comes back with the batches, as sentences.
-                    self._cluster = distributed.LocalCluster(
-                        n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL
-                    )
-                return distributed.Client(self._cluster, set_as_default=False)
-            return distributed.Client(address, security=security, timeout=self._connect_seconds, set_as_default=False)
-        except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
-            why = (str(error).splitlines()[0] if str(error) else type(error).__name__).rstrip(".")
-            advice = "Check the three certificate files, and start" if security is not None else "Start"
-            raise UsageError(
-                f"No Dask scheduler answers at {self._address} ({why}). {advice} one: dask scheduler; its workers: dask worker ADDRESS"
-            ) from None
-
-    def _wait_for_workers(self) -> int:
-        deadline = time.monotonic() + self._connect_seconds
-        while not (threads := self._client.nthreads()):
-            if time.monotonic() > deadline:
-                raise UsageError(
-                    f"The Dask scheduler at {self._address} has no workers. Start some: dask worker ADDRESS --nthreads 1 --nworkers 4"
-                )
-            time.sleep(0.2)
-        return sum(threads.values())
-
-    def _check_workers(self, terms: Terms) -> None:
-        """Raise UsageError if a worker has another version of the referee, or can't prove its sandbox."""
-
-        # The function is local, so that its code travels to workers that have other code.
-        def version() -> str:
-            from referee.version import __version__
-
-            return __version__
-
-        for worker, reply in self._client.run(version, on_error="return").items():
-            if reply != __version__:
-                problem = f"has version {reply} of the referee" if isinstance(reply, str) else f"has no referee ({reply!s:.200})"
-                raise UsageError(
-                    f"The worker {worker} {problem}; the coordinator has version {__version__}. Install the same version on all."
-                )
-        for worker, reply in self._client.run(examine, terms, on_error="return").items():
-            if isinstance(reply, BaseException):
-                raise UsageError(f"The worker {worker} can't play: {reply!s:.1000}")
-
-    def _send_files(self, terms: Terms, packages: Sequence[Package]) -> None:
-        """Send every team's files to every worker once; workers that join later get them, too."""
-        # A coordinator that continues after a kill has the same key, so the scheduler keeps these files once.
-        place = [platform.node(), str(self._folder.resolve()), repr(terms), *(package.name + package.hash for package in packages)]
-        self._key = hashlib.sha256("\n".join(place).encode()).hexdigest()[:16]
-        self._client.register_plugin(_files_plugin(self._key, terms, packages))
 
     @property
     def room(self) -> int:
         """How many more matches it takes."""
-        return max(0, _BATCHES_EACH * self.slots * self._batch_size() - len(self._open))
+        return max(0, self._free * self._batch_size - len(self._waiting))
 
     @property
-    def batches(self) -> int:
-        """How many batches are under way. A late batch and its copy count once."""
-        return sum(not sent.has_copy for sent in self._sent.values())
+    def _free(self) -> int:
+        """How many more batches are to be under way. A late batch and its copy count once."""
+        return 2 * self.slots - sum(not sent.has_copy for sent in self._sent.values())
 
+    @property
     def _batch_size(self) -> int:
-        seconds = min(self._batch_seconds, max(_FIRST_SECONDS, _SHARE * self._played_seconds / self.slots))
-        return max(1, min(_MOST_IN_BATCH, int(seconds / self._mean)))
+        return max(1, min(_MOST_IN_BATCH, int(self.batch_seconds * self._played / self._played_seconds)))
 
     def submit(self, task: MatchTask) -> None:
         """Take a match; it is sent in a batch when a slot needs one."""
         self._open.add(task.key)
         self._waiting.append(task)
 
-    def _give_out(self) -> None:
-        """Send what waits, in batches that keep all slots busy."""
-        while (free := _BATCHES_EACH * self.slots - self.batches) > 0:
-            if self._lost_batches:
-                self._send(*self._lost_batches.popleft())
-            elif self._waiting:
-                size = max(1, min(self._batch_size(), -(-len(self._waiting) // free)))
-                self._send(tuple(self._waiting.popleft() for _ in range(min(size, len(self._waiting)))), 0)
-            else:
-                return
-
-    def _send(self, tasks: tuple[MatchTask, ...], losses: int, avoid: Sequence[str] = ()) -> None:
-        self._count += 1
-        number = self._count
-        # Dask plays a batch again if its worker is lost, so a result can come twice.
-        where: dict[str, Json] = {}
-        if avoid and (others := [worker for worker in self._client.nthreads() if worker not in avoid]):
-            where = {"workers": others, "allow_other_workers": True}
-        name = f"referee-{self._key}-{time.time_ns()}-{number}"
-        future = self._client.submit(play_batch, self._key, tasks, key=name, pure=False, retries=0, **where)
-        self._sent[number] = _Sent(tasks, losses, time.monotonic(), future)
-        future.add_done_callback(lambda _: self._fetch(number, future))
-
-    def _fetch(self, number: int, future: Any) -> None:
-        """Put the results of a batch into the queue. Its worker may hang with the results, so nothing waits for them here."""
-        if future.status != "finished":
-            lost = "it was cancelled" if future.status == "cancelled" else str(future.exception())
-            self._done.put((number, RuntimeError(lost)))
-            return
-        client = self._client
-
-        async def gather() -> Batch:
-            (batch,) = await client.gather([future], asynchronous=True)
-            assert isinstance(batch, Batch)
-            return batch
-
-        def put(gathered: concurrent.futures.Future[Batch]) -> None:
-            if not gathered.cancelled():
-                self._done.put((number, gathered.exception() or gathered.result()))
-
-        if client is not None:
-            asyncio.run_coroutine_threadsafe(gather(), client.loop.asyncio_loop).add_done_callback(put)
-
     def wait(self, seconds: float) -> list[Finished]:
-        """Wait for a batch."""
+        """Wait for batches."""
+        if self._client.status == "running":
+            if time.monotonic() > self._counted + self.count_seconds:
+                self._count_slots()
+            self._give_out()
+            self._copy_late()
+            ended = futures.wait(self._sent, seconds, futures.FIRST_COMPLETED).done
         if self._client.status != "running":
-            return self._cut_off()
-        self._count_slots()
-        self._give_out()
-        self._copy_late()
-        try:
-            number, outcome = self._done.get(timeout=seconds)
-        except queue.Empty:
-            return []
-        sent = self._sent.pop(number)
-        if isinstance(outcome, Batch):
-            return self._take(sent, outcome)
-        if self._client.status != "running":
-            self._lost_batches.append((sent.tasks, sent.losses))
-            return self._cut_off()
-        return self._lost(sent, str(outcome))
-
-    def _cut_off(self) -> list[Finished]:
-        """Stop the league: the connection to the scheduler is lost, and with it everything that was under way."""
-        tasks = [*(task for sent in self._sent.values() for task in sent.tasks), *self._waiting]
-        tasks += [task for batch, _ in self._lost_batches for task in batch]
-        text = f"The connection to the Dask scheduler at {self._address} is lost."
-        return [Finished(task, Void(task.key, text, "", is_fatal=True)) for task in tasks[:1]]
+            # With the connection everything is lost that was under way.
+            text = f"The connection to the Dask scheduler at {self._address} is lost."
+            tasks = [*self._waiting, *(task for sent in self._sent.values() for task in sent.tasks)]
+            return [Finished(task, Void(task.key, text, "", is_fatal=True)) for task in tasks[:1]]
+        return [finished for future in ended for finished in self._results(self._sent.pop(future), future)]
 
     def _count_slots(self) -> None:
         """Learn of workers that have joined or left."""
-        if time.monotonic() - self._counted < COUNT_SECONDS:
-            return
         self._counted = time.monotonic()
-        slots = sum(self._client.nthreads().values())
+        slots: int = sum(self._client.nthreads().values())
         if slots:
             self.slots = slots
         elif self.has_workers:
             self._on_note(f"The Dask scheduler at {self._address} has no workers any more; the league waits for new ones.")
         self.has_workers = slots > 0
 
-    def _take(self, sent: _Sent, batch: Batch) -> list[Finished]:
-        """Keep the replays of a batch, and give its results to the engine."""
-        if batch.host.name not in self._hosts:
-            self._hosts.add(batch.host.name)
-            self._on_host(batch.host)
-        mean = max(0.001, batch.seconds / len(sent.tasks))
-        self._mean = _WEIGHT * mean + (1 - _WEIGHT) * self._mean if self._is_measured else mean
-        self._is_measured = True
-        self._played_seconds += batch.seconds
-        return [
-            Finished(task, self._stored(task, report, files, batch.host))
-            for task, report, files in zip(sent.tasks, batch.reports, batch.files, strict=True)
-        ]
+    def _give_out(self) -> None:
+        """Send what waits, in batches that keep all slots busy."""
+        while self._waiting and (free := self._free) > 0:
+            size = min(self._batch_size, -(-len(self._waiting) // free))
+            tasks = [self._waiting.popleft() for _ in range(size)]
+            self._send(tasks, max(self.late_seconds, LATE_FACTOR * len(tasks) * self._played_seconds / self._played))
 
-    def _stored(self, task: MatchTask, report: Report, files: Mapping[str, bytes], host: ClusterHost) -> Report:
+    def _copy_late(self) -> None:
+        """Give out again what a worker that hangs has kept for long; whichever result comes first counts."""
+        for future, sent in [*self._sent.items()]:
+            if sent.has_copy or time.monotonic() < sent.deadline:
+                continue
+            self._sent[future] = sent._replace(has_copy=True)
+            others = [worker for worker, keys in self._client.processing().items() if sent.key not in keys]
+            if tasks := [task for task in sent.tasks if task.key in self._open]:
+                self._send(tasks, 2 * sent.patience, workers=others or None, allow_other_workers=bool(others))
+
+    def _send(self, tasks: Sequence[MatchTask], patience: float, **where: Any) -> None:
+        key = f"{self._name}-{time.time_ns()}"
+        future = self._executor.submit(play_batch, self._name, tasks, key=key, **where)
+        self._sent[future] = _Sent(tasks, key, patience, time.monotonic() + patience)
+
+    def _results(self, sent: _Sent, future: futures.Future[Batch]) -> list[Finished]:
+        """Return the results of a batch; keep its replays. The matches of a lost one are void, except those that a copy of it plays."""
+        try:
+            batch = future.result()
+        except Exception as error:  # noqa: BLE001 - whatever it is, it is no result
+            tasks = [task for task in sent.tasks if task.key in self._open and not sent.has_copy]
+            self._open.difference_update(task.key for task in tasks)
+            # One of them may have caused it, and the others must not be lost with it again.
+            self.batch_seconds = 0.0
+            why = f"No worker could play it: {str(error) or 'it was cancelled':.300}"
+            return [Finished(task, worker_ended(task, why, self._terms)) for task in tasks]
+        if batch.level not in self._levels:
+            self._levels.add(batch.level)
+            self._on_level(batch.level)
+        self._played += len(sent.tasks)
+        self._played_seconds += batch.seconds
+        return [Finished(task, self._stored(task, report, files)) for task, (report, files) in zip(sent.tasks, batch.results, strict=True)]
+
+    def _stored(self, task: MatchTask, report: Report, files: Mapping[str, bytes]) -> Report:
         """Write the files of a match. A second result of a match keeps a replay of its own beside the first one."""
         is_first = task.key in self._open
         self._open.discard(task.key)
-        if isinstance(report, Void):
-            return report._replace(text=f"On {host.name}: {report.text}")
         if not isinstance(report, Completed):
             return report
         path = replay_path(self._folder, task.key if is_first else f"{task.key}.second")
@@ -318,107 +209,127 @@ class ClusterPool:
             write_whole(path.with_name(path.name.removesuffix(SUFFIX) + end), data)
         return Completed(report.record._replace(replay=str(path.relative_to(self._folder.parent))))
 
-    def _lost(self, sent: _Sent, why: str) -> list[Finished]:
-        """Give the matches of a lost batch out again: its workers died, and few of its matches can have caused that.
-
-        Dask itself gives a batch to another worker at first. It gives up when several workers have died with it (allowed-failures).
-        """
-        tasks = tuple(task for task in sent.tasks if task.key in self._open)
-        if not tasks or sent.has_copy:
-            return []
-        if sent.losses + 1 < _MOST_LOSSES:
-            self._lost_batches.append((tasks, sent.losses + 1))
-            return []
-        if len(tasks) > 1:
-            self._lost_batches.extend(((task,), 0) for task in tasks)
-            return []
-        self._open.discard(tasks[0].key)
-        return [Finished(tasks[0], worker_ended(tasks[0], f"No worker could play it: {why:.300}", self._terms))]
-
-    def _copy_late(self) -> None:
-        """Give out again what a worker that hangs has kept for long; whichever result comes first counts."""
-        now = time.monotonic()
-        late = {}
-        for number, sent in self._sent.items():
-            patience = max(self._late_seconds, LATE_FACTOR * self._mean * len(sent.tasks)) * 2 ** min(sent.losses, 6)
-            if not sent.has_copy and now - sent.begun > patience:
-                late[number] = sent
-        if not late:
-            return
-        places = self._client.processing()
-        for number, sent in late.items():
-            self._sent[number] = sent._replace(has_copy=True)
-            tasks = tuple(task for task in sent.tasks if task.key in self._open)
-            if tasks:
-                self._send(tasks, sent.losses + 1, [worker for worker, keys in places.items() if sent.future.key in keys])
-
     def close(self) -> None:
         """Delete everything that the scheduler and the workers keep for this league."""
-        client, self._client = self._client, None
-        cluster, self._cluster = self._cluster, None
-        try:
-            if client is not None:
-                try:
-                    if client.status == "running":
-                        client.cancel([sent.future for sent in self._sent.values()], force=True)
-                        if self._key:
-                            # A worker that hangs doesn't answer, and the method without the underscore waits for ever.
-                            drop = client._unregister_worker_plugin  # noqa: SLF001 - as said
-                            client.sync(drop, name=f"referee-{self._key}", callback_timeout=_CLOSE_SECONDS)
-                except (OSError, TimeoutError, ValueError, RuntimeError, KeyError):
-                    # The scheduler or a worker is gone, or never got the files.
-                    pass
-                finally:
-                    client.close(timeout=_CLOSE_SECONDS)
-        finally:
-            if cluster is not None:
-                cluster.close(timeout=_CLOSE_SECONDS)
+        with contextlib.ExitStack() as stack:
+            if self._cluster is not None:
+                stack.callback(self._cluster.close, timeout=_CLOSE_SECONDS)
+            stack.callback(self._client.close, timeout=_CLOSE_SECONDS)
+            if self._client.status == "running":
+                # The scheduler or a worker may be gone, or never have got the files.
+                stack.enter_context(contextlib.suppress(OSError, TimeoutError, ValueError, RuntimeError, KeyError))
+                self._executor.shutdown(wait=False)
+                # A worker that hangs doesn't answer, and the method without the underscore waits for ever.
+                self._client.sync(self._client._unregister_worker_plugin, name=self._name, callback_timeout=_CLOSE_SECONDS)  # noqa: SLF001
 
 
-@contextlib.contextmanager
-def _workers_spared() -> Iterator[None]:
-    """Ctrl-C at a terminal is for this process alone: threads and processes that begin meanwhile don't get it. It waits until the end."""
-    # It unblocks the signal in the thread that starts it, so it is started before.
-    resource_tracker.ensure_running()
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+def _connect(address: str, seconds: float) -> tuple[Any, Any]:
+    """Return the cluster that was started here, None if it is elsewhere, and its client. Neither has types."""
+    need_cluster("--cluster")
+    distributed: Any = importlib.import_module("distributed")
+    # What matters of it comes as a sentence: a connection that is lost is no error of the program.
+    for name in ("distributed", "distributed.client"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    kind, _, count = address.partition(":")
     try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+        if kind == "local":
+            # Ctrl-C at a terminal is for this process alone. This begins before, because it unblocks the signal in the thread that starts it.
+            resource_tracker.ensure_running()
+            with signals_held({signal.SIGINT}):
+                # What matters of its workers' errors comes back with the batches, as sentences.
+                cluster = distributed.LocalCluster(
+                    n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL
+                )
+            return cluster, distributed.Client(cluster, set_as_default=False)
+        # Its files come from Dask's own configuration.
+        security = distributed.Security(require_encryption=True) if kind == "tls" else None
+        return None, distributed.Client(address, security=security, timeout=seconds, set_as_default=False)
+    except (OSError, TimeoutError, ValueError, TypeError, RuntimeError) as error:
+        why = (str(error).splitlines()[0] if str(error) else type(error).__name__).rstrip(".")
+        advice = "Check the three variables DASK_DISTRIBUTED__COMM__TLS__* and their files, and start" if kind == "tls" else "Start"
+        raise UsageError(
+            f"No Dask scheduler answers at {address} ({why}). {advice} one: dask scheduler; its workers: dask worker ADDRESS"
+        ) from None
 
 
-def _files_plugin(key: str, terms: Terms, packages: Sequence[Package]) -> Any:
-    """Return the Dask plugin that gives each worker the teams' files, also those workers that join later.
+def _league_plugin(plugin_name: str, league: tuple[Terms, Sequence[Team], bytes], workers: Collection[str]) -> Any:
+    """Return the Dask plugin that opens a league on each worker, also on those that join later.
 
-    A worker that joins with another version of the referee, or without the isolation that the league asks for, leaves again.
+    It fails on a worker of another version or without the isolation that the league asks for. One that joins later leaves again.
     """
     from distributed import WorkerPlugin
 
-    expected = __version__
+    expected, pickled, present = __version__, pickle.dumps(league), frozenset(workers)
 
     # The class is local, so that its code travels to workers that have other code.
-    class TeamFiles(WorkerPlugin):
-        """Keeps the teams' files of a league on a worker."""
+    class LeaguePlugin(WorkerPlugin):
+        """Keeps a league on a worker."""
 
-        name = f"referee-{key}"
+        name = plugin_name
+        league: Any = None
 
-        async def setup(self, worker: Any) -> None:
+        def setup(self, worker: Any) -> None:
             try:
-                from referee.version import __version__ as own
+                from referee.version import __version__ as version
 
-                if own != expected:
-                    raise ImportError(f"it has version {own} of the referee, the coordinator has {expected}")
-                from referee.tournament import cluster_worker
+                if version != expected:
+                    raise ImportError(f"it has version {version} of the referee, the coordinator has {expected}; install one on all.")
+                from referee.tournament.cluster import League
 
-                await cluster_worker.examine(terms)
-                cluster_worker.keep_setup(key, terms, packages, Path(worker.local_directory))
+                self.league = League(*pickle.loads(pickled), Path(worker.local_directory))  # noqa: S301 - of the coordinator
             except Exception as error:
-                worker.loop.add_callback(worker.close, reason=f"it can't play: {error}")
-                raise
+                why = f"The worker {worker.address} can't play: {error}"
+                if worker.address not in present:
+                    worker.loop.add_callback(worker.close, reason=why)
+                raise RuntimeError(why) from error
 
-        async def teardown(self, worker: Any) -> None:
-            from referee.tournament import cluster_worker
+        def teardown(self, worker: Any) -> None:
+            if self.league is not None:
+                self.league.close()
 
-            await cluster_worker.forget(key)
+    return LeaguePlugin()
 
-    return TeamFiles()
+
+class League:
+    """A league on a Dask worker: the teams' files, and a process for each thread that plays. UsageError without the isolation it asks for."""
+
+    def __init__(self, terms: Terms, teams: Sequence[Team], archive: bytes, folder: Path) -> None:
+        self._level = open_launcher(terms.options.isolation, terms.options.limits).level.name
+        self._terms = terms
+        self._folder = Path(tempfile.mkdtemp(prefix="referee-matches-", dir=folder))
+        self._teams = unpack(teams, archive, self._folder)
+        self._pools: list[LocalPool] = []
+        self._idle: list[tuple[LocalPool, Path]] = []
+
+    def play(self, tasks: Sequence[MatchTask]) -> Batch:
+        """Play some matches, one after another."""
+        begun, results = time.monotonic(), []
+        try:
+            pool, folder = self._idle.pop()
+        except IndexError:
+            folder = Path(tempfile.mkdtemp(dir=self._folder)) / "replays"
+            pool = LocalPool(self._terms, self._teams, folder, 1)
+            self._pools.append(pool)
+        for task in tasks:
+            pool.submit(task)
+            while not (ended := pool.wait(60.0)):
+                pass
+            paths = [path for path in replay_path(folder, task.key).parent.glob(f"{task.key}.*") if path.stat().st_size]
+            files = {path.name.removeprefix(task.key): path.read_bytes() for path in paths}
+            shutil.rmtree(folder, ignore_errors=True)
+            report = ended[0].report
+            results.append((report._replace(text=f"On {platform.node()}: {report.text}") if isinstance(report, Void) else report, files))
+        self._idle.append((pool, folder))
+        return Batch(self._level, time.monotonic() - begun, results)
+
+    def close(self) -> None:
+        """End the processes, and remove all files."""
+        for pool in self._pools:
+            pool.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def play_batch(name: str, tasks: Sequence[MatchTask]) -> Batch:
+    """Play some matches on a Dask worker that has the plugin of this name."""
+    league: League = importlib.import_module("distributed").get_worker().plugins[name].league
+    return league.play(tasks)

@@ -148,7 +148,7 @@ class Worker:
         key = (team, seat, repr(settings) if ":" in self._teams[team].players[seat] else "")
         if key not in self._bots:
             home, player = self._teams[team].home, self._teams[team].players[seat]
-            with of_seat(seat), _inside(home):
+            with of_seat(seat), inside(home):
                 if is_human(player):
                     raise PlayerError(f"The team {team} is a person; in a league only programs play.")
                 self._bots[key] = published(resolve(from_home(player, home), seat, self._terms.game, settings), home)
@@ -187,7 +187,7 @@ class Worker:
 
 
 @contextlib.contextmanager
-def _inside(folder: str) -> Iterator[None]:
+def inside(folder: str) -> Iterator[None]:
     """Be in a folder for a while; "" for the current one."""
     if not folder:
         yield

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from referee.tournament.values import Team
     from referee.tournament.worker import Terms
 
-#: The address of a Dask scheduler, or workers of this machine; the number of these is checked where they are started.
-_ADDRESS = re.compile(r"local(:.*)?|([a-z]+://)?[^/\s]+:\d{1,5}")
+#: The address of a Dask scheduler, or a number of workers of this machine.
+_ADDRESS = re.compile(r"local:[1-9]\d{0,2}|(?!local:)([a-z]+://)?[^/\s]+:\d{1,5}")
 
 
 class Workers(NamedTuple):
@@ -55,7 +55,9 @@ def check_place(slots: int | None, cluster: str | None) -> None:
         if cluster is not None:
             raise UsageError("--slots is for this machine; a cluster has as many slots as its workers have threads.")
     if cluster is not None and _ADDRESS.fullmatch(cluster) is None:
-        raise UsageError(f"--cluster is {cluster!r:.80}, but must be an address such as tcp://HOST:8786, or local:N.")
+        raise UsageError(
+            f"--cluster is {cluster!r:.80}, but must be an address such as tcp://HOST:8786, or local:N with a number from 1 to 999."
+        )
 
 
 def open_pool(
@@ -68,7 +70,7 @@ def open_pool(
 ) -> Pool:
     """The workers for many matches: those of this machine, or of a cluster.
 
-    ``on_note`` gets notes on them. ``on_level`` is called with the level of isolation of each machine.
+    ``on_note`` gets notes on them. ``on_level`` is called with each level of isolation.
     """
     from referee.tournament.local import LocalPool, checked_slots
 
@@ -79,8 +81,7 @@ def open_pool(
             on_note(
                 "note: While local:N plays, every user of this machine can run programs as you; use it only on a machine that nobody else uses."
             )
-
-        return ClusterPool(terms, teams, replays, workers.cluster, on_host=lambda host: on_level(host.level), on_note=on_note)
+        return ClusterPool(terms, teams, replays, workers.cluster, on_level=on_level, on_note=on_note)
     from referee.isolation.launcher import open_launcher
 
     workers.check_machine(terms.options)

@@ -103,8 +103,8 @@ def test_what_does_not_belong_to_a_bot_changes_no_hash(tmp_path: Path) -> None:
 def test_a_folder_has_the_same_hash_on_another_machine(tmp_path: Path) -> None:
     folder = fill(tmp_path / "home" / "bot")
     (folder / "__pycache__").mkdir()
-    package = pack(Team("T", {"hunter": "bot"}, "", str(tmp_path / "home")))
-    there = unpack(package, tmp_path / "there") / "bot"
+    teams, archive = pack([Team("T", {"hunter": "bot"}, "", str(tmp_path / "home"))], "evasion")
+    there = Path(unpack(teams, archive, tmp_path / "there")["T"].home) / "bot"
     assert contents.digest(str(there), "bot") == contents.digest(str(folder), "bot")
     assert made(there).hash == made(folder).hash
 

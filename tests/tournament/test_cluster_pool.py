@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from types import SimpleNamespace
+import platform
+from collections import Counter
+from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,11 +12,12 @@ from leagues import Notes, PretendPool, open_engine, record
 from leagues import play as played
 
 from referee.league.engine import Engine, LeagueStopped
+from referee.match.options import MatchOptions
 from referee.replay.paths import SUFFIX
-from referee.tournament.cluster import ClusterPool
-from referee.tournament.cluster_worker import Batch, ClusterHost
+from referee.tournament.cluster import Batch, ClusterPool, League
 from referee.tournament.local import Finished
-from referee.tournament.worker import Completed, Void
+from referee.tournament.package import pack
+from referee.tournament.worker import Completed, Terms, Void
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,64 +29,48 @@ if TYPE_CHECKING:
     from referee.tournament.worker import Report
 
 
-class Future:
+class Future(futures.Future[Batch]):
     """A batch on the pretended cluster."""
 
-    def __init__(self, key: str, tasks: Sequence[MatchTask], workers: Sequence[str] | None, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, key: str, tasks: Sequence[MatchTask], workers: Sequence[str] | None) -> None:
+        super().__init__()
         self.key = key
         self.tasks = tasks
         self.workers = workers
-        self.status = "pending"
-        self.outcome: Any = None
-        self._callback: Callable[[Any], None] = lambda _: None
-        self._loop = loop
-
-    def add_done_callback(self, callback: Callable[[Any], None]) -> None:
-        self._callback = callback
 
     def end(self, play: Callable[[MatchTask], Report] = played, seconds: float = 0.5) -> None:
         """The worker sends the results."""
         reports = [play(task) for task in self.tasks]
-        files = [{SUFFIX: b"replay"} if isinstance(report, Completed) else {} for report in reports]
-        self.outcome = Batch(ClusterHost("node", "none"), seconds * len(self.tasks), reports, files)
-        self.status = "finished"
-        self._callback(self)
-        run_until_idle(self._loop)
+        results = [(report, {SUFFIX: b"replay"} if isinstance(report, Completed) else {}) for report in reports]
+        self.set_result(Batch("none", seconds * len(self.tasks), results))
 
     def fail(self) -> None:
         """Its workers die until Dask gives up."""
-        self.outcome = RuntimeError("KilledWorker")
-        self.status = "error"
-        self._callback(self)
-
-    def exception(self) -> Any:
-        return self.outcome
-
-
-def run_until_idle(loop: asyncio.AbstractEventLoop) -> None:
-    """Let the tasks of a loop end, and the callbacks of the last one run."""
-    loop.run_until_complete(asyncio.sleep(0))
-    while asyncio.all_tasks(loop):
-        loop.run_until_complete(asyncio.sleep(0))
-    loop.run_until_complete(asyncio.sleep(0))
+        self.set_exception(RuntimeError("KilledWorker"))
 
 
 class Client:
-    """A Dask client of a cluster that plays nothing by itself. Its event loop runs only when a batch ends."""
+    """A Dask client, and its executor, of a cluster that plays nothing by itself."""
 
     def __init__(self) -> None:
-        self.loop = SimpleNamespace(asyncio_loop=asyncio.new_event_loop())
         self.status = "running"
         self.workers = {"a": 1, "b": 1, "c": 1}
         self.futures: list[Future] = []
         self.plugins: list[str] = []
         self.most = 0
 
+    def get_executor(self, pure: bool) -> Client:
+        assert not pure
+        return self
+
+    def shutdown(self, wait: bool) -> None:
+        """Nothing runs."""
+
+    def wait_for_workers(self, count: int, timeout: float) -> None:
+        """They are there."""
+
     def nthreads(self) -> dict[str, int]:
         return self.workers
-
-    def run(self, function: Callable[..., Any], *arguments: Any, on_error: str) -> dict[str, Any]:
-        return {"a": function()} if not arguments else {"a": None}
 
     def register_plugin(self, plugin: Any) -> None:
         self.plugins.append(plugin.name)
@@ -95,25 +81,18 @@ class Client:
     def sync(self, function: Callable[..., Any], callback_timeout: float, **arguments: Any) -> None:
         function(**arguments)
 
-    def submit(self, function: Any, league: str, tasks: Any, key: str, pure: bool, retries: int, **where: Any) -> Future:
-        assert (pure, retries) == (False, 0)
-        self.futures.append(Future(key, tasks, where.get("workers"), self.loop.asyncio_loop))
+    def submit(self, function: Any, league: str, tasks: Any, key: str, workers: Any = None, allow_other_workers: bool = False) -> Future:
+        assert allow_other_workers == (workers is not None)
+        self.futures.append(Future(key, tasks, workers))
         self.most = max(self.most, len(self.pending))
         return self.futures[-1]
 
     @property
     def pending(self) -> list[Future]:
-        return [future for future in self.futures if future.status == "pending"]
+        return [future for future in self.futures if not future.done()]
 
     def processing(self) -> dict[str, list[str]]:
         return {"a": [future.key for future in self.pending], "b": [], "c": []}
-
-    async def gather(self, futures: Sequence[Future], *, asynchronous: bool) -> list[Any]:
-        assert asynchronous
-        return [future.outcome for future in futures]
-
-    def cancel(self, futures: Any, force: bool) -> None:
-        """Nothing runs."""
 
     def close(self, timeout: float) -> None:
         self.status = "closed"
@@ -127,12 +106,11 @@ def league(tmp_path: Path) -> Iterator[EngineLeague]:
 
 
 @pytest.fixture
-def client(monkeypatch: pytest.MonkeyPatch) -> Iterator[Client]:
+def client(monkeypatch: pytest.MonkeyPatch) -> Client:
     """The client that the pool gets from Dask."""
     made = Client()
     monkeypatch.setattr("distributed.Client", lambda *_, **__: made)
-    yield made
-    made.loop.asyncio_loop.close()
+    return made
 
 
 def connect(league: EngineLeague, **options: Any) -> ClusterPool:
@@ -163,16 +141,16 @@ def test_at_most_two_batches_a_slot_are_under_way(tmp_path: Path, client: Client
         while queue and pool.room:
             pool.submit(queue.pop())
         assert pool.wait(0.0) == []
-        assert len(client.pending) == pool.batches <= 6
+        assert len(client.pending) <= 6
         future = client.pending[0]
         sizes.add(len(future.tasks))
         future.end(seconds=seconds)
         done += [finished.task.key for finished in pool.wait(1.0)]
     assert len(set(done)) == 380
     assert client.most <= 6
-    # About 20 s of matches are a batch, as soon as it is known how long they take.
-    assert max(sizes) == {0.001: max(sizes), 0.3: max(sizes), 9.0: 2, 60.0: 1}[seconds]
-    assert max(sizes) <= 200
+    # About 5 s of matches are a batch, as soon as it is known how long they take.
+    assert max(sizes) <= {0.001: 200, 0.3: 16, 9.0: 1, 60.0: 1}[seconds]
+    assert (max(sizes) > 1) == (seconds < 5)
     opened.close()
 
 
@@ -180,51 +158,59 @@ def test_the_first_batches_are_short_so_that_results_come_soon(tmp_path: Path, c
     opened = open_engine(tmp_path, teams=30)
     pool = connect(opened)
     queue = tasks_of(opened)
-    longest: list[tuple[float, float]] = []
-    played = 0.0
+    sizes: list[int] = []
     while queue or client.pending:
         while queue and pool.room:
             pool.submit(queue.pop())
         pool.wait(0.0)
         future = client.pending[0]
-        longest.append((played / pool.slots, 0.25 * len(future.tasks)))
+        sizes.append(len(future.tasks))
         future.end(seconds=0.25)
-        played += 0.25 * len(future.tasks)
         pool.wait(1.0)
-    assert longest[0] == (0.0, 0.25)
-    # No batch takes longer than a second, or a fifth of the time that was played before it.
-    assert all(seconds <= max(1.0, 0.2 * before) for before, seconds in longest)
-    assert max(seconds for _, seconds in longest) > 5.0
+    # At first nobody knows how long a match takes.
+    assert sizes[:6] == [1] * 6
+    assert 15 <= max(sizes) <= 20
     opened.close()
 
 
-def test_a_lost_batch_is_given_out_again_and_condemns_no_innocent_match(league: EngineLeague, client: Client) -> None:
+def test_each_match_of_a_lost_batch_is_void_and_then_alone_so_that_it_condemns_no_innocent_one(league: EngineLeague, client: Client) -> None:
     pool = connect(league)
     tasks = tasks_of(league)
-    submit(pool, tasks[:1])
-    client.pending[0].end(seconds=1.0)
+    submit(pool, tasks[:6])
+    for future in client.pending:
+        future.end(seconds=0.1)
     pool.wait(1.0)
-    submit(pool, tasks[1:19])
-    evil = tasks[3].key
-    finished: list[Any] = []
+    submit(pool, tasks[6:])
+    evil = tasks[8].key
+    voids: Counter[str] = Counter()
+    done = []
     while client.pending:
         future = client.pending[0]
         if any(task.key == evil for task in future.tasks):
             future.fail()
         else:
             future.end()
-        finished += pool.wait(1.0)
-        finished += pool.wait(0.0)
-    voids = [each.report for each in finished if isinstance(each.report, Void)]
-    assert [void.key for void in voids] == [evil]
-    assert "No worker could play it: KilledWorker" in voids[0].text
-    assert sorted(each.task.key for each in finished) == sorted(task.key for task in tasks[1:19])
+        for task, report in (*pool.wait(1.0), *pool.wait(0.0)):
+            if isinstance(report, Void):
+                assert "No worker could play it: KilledWorker" in report.text
+                voids[task.key] += 1
+                if voids[task.key] < 3:
+                    pool.submit(task)
+            else:
+                done.append(task.key)
+        pool.wait(0.0)
+    assert len(voids) > 1
+    # Once a batch is lost, each match is one of its own. Only batches that were under way may still be larger.
+    assert voids[evil] == 3
+    assert all(count == 1 for key, count in voids.items() if key != evil)
+    assert sorted([evil, *done]) == sorted(task.key for task in tasks[6:])
     assert client.most <= 6
 
 
 def test_a_late_batch_is_given_to_another_worker(league: EngineLeague, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.tournament.cluster.LATE_FACTOR", 0.0)
-    pool = connect(league, late_seconds=0.0)
+    pool = connect(league)
+    pool.late_seconds = 0.0
     tasks = tasks_of(league)
     submit(pool, tasks[:1])
     assert pool.wait(0.0) == []
@@ -265,12 +251,12 @@ def test_both_replays_of_a_match_that_was_played_twice_are_kept(
     league: EngineLeague, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("referee.tournament.cluster.LATE_FACTOR", 0.0)
-    pool = connect(league, late_seconds=0.0)
+    pool = connect(league)
+    pool.late_seconds = 0.0
     (task, *_) = tasks_of(league)
     # The batch is late at once, and has a copy from the second wait on at the latest.
     submit(pool, [task])
     pool.wait(0.0)
-    assert pool.batches == 1
     for future in client.futures[:2]:
         future.end()
     found = [finished.report for _ in range(2) for finished in pool.wait(1.0)]
@@ -298,12 +284,10 @@ def test_a_lost_connection_stops_the_league(league: EngineLeague, client: Client
     assert league.store.counts().planned == 30
 
 
-def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(
-    league: EngineLeague, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(league: EngineLeague, client: Client) -> None:
     notes: list[str] = []
     pool = connect(league, on_note=notes.append)
-    monkeypatch.setattr("referee.tournament.cluster.COUNT_SECONDS", 0.0)
+    pool.count_seconds = 0.0
     client.workers = {"a": 4, "b": 4}
     pool.wait(0.0)
     assert (pool.slots, pool.has_workers) == (8, True)
@@ -324,10 +308,11 @@ def test_the_same_league_has_the_same_files_and_gives_them_back(league: EngineLe
     first.close()
 
 
-def test_a_void_names_its_machine(league: EngineLeague, client: Client) -> None:
-    pool = connect(league)
-    submit(pool, tasks_of(league)[:1])
-    client.pending[0].end(lambda task: Void(task.key, "The disk is full.", "node", is_fatal=True))
-    (finished,) = pool.wait(1.0)
-    assert isinstance(finished.report, Void)
-    assert finished.report.text == "On node: The disk is full."
+def test_a_void_names_its_machine(league: EngineLeague, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    void = Void("1", "The disk is full.", "", is_fatal=True)
+    monkeypatch.setattr("referee.tournament.cluster.LocalPool", lambda *_: PretendPool(lambda _: void))
+    there = League(Terms("evasion", options=MatchOptions(isolation="none")), *pack((), "evasion"), tmp_path)
+    ((report, files),) = there.play(tasks_of(league)[:1]).results
+    assert report == void._replace(text=f"On {platform.node()}: The disk is full.")
+    assert files == {}
+    there.close()
