@@ -48,8 +48,8 @@ MOST_NUMBERS = 1_000_000
 MOST_PAIRED_TEAMS = 500
 #: Up to so many teams, errors are solved with a dense matrix.
 MOST_DENSE_TEAMS = 5_000
-#: The fit ends when no team has more points than expected, or fewer, by more than this; or after so many steps.
-PRECISION, MOST_STEPS = 1e-9, 10_000
+#: The fit ends with a step that changes strengths less than this on average; the last step after it has nearly all digits.
+PRECISION = 1e-6
 #: How many starts the belief before the first start is worth. With 6, intervals of few starts are a tenth narrower; but in simulated leagues
 #: of 30 teams on one start, to which starts add 174 Elo, they held 90 % of the ratings instead of 96 %.
 PRIOR_STARTS = 4.0
@@ -80,7 +80,7 @@ def rate(comparisons: Comparisons, teams: Iterable[str] = ()) -> dict[str, float
     Raises ValueError for a score that does not lie from 0 to 1, and for a team that is compared with itself.
     """
     design = _Design(comparisons, teams)
-    strengths = design.fit()[:, 0]
+    strengths = design.fit()
     return dict(zip(design.teams, map(float, _centred(strengths) * POINTS), strict=True))
 
 
@@ -89,7 +89,7 @@ def strengths(count: int, a: Counts, b: Counts, games: Floats, wins: Floats, beg
 
     ``a`` and ``b`` are the teams of each pair, ``wins`` the points of ``a``, ``begin`` strengths that are nearly these.
     """
-    return _PairSums(count, a, b, games, wins).fit(begin)[:, 0]
+    return _PairSums(count, a, b, games, wins).fit(begin)
 
 
 def intervals(
@@ -117,9 +117,11 @@ def intervals(
     Raises ValueError as ``rate`` does.
     """
     design = _Design(comparisons, teams)
+    if not design.teams:
+        return []
     best = design.fit()
     names, rows = design.rows(among)
-    centre = _centred(best)[rows, 0]
+    centre = _centred(best)[rows]
     errors = design.errors(best, resamples, seed).of(rows)
     reach = errors.reach_of_teams(float(ndtri((1 + CONFIDENCE) / 2)))
     better, worse = _certainly_better(centre, errors)
@@ -143,9 +145,9 @@ def best_of(
     fitted = design.fit()
     names, rows = design.rows(among)
     errors = design.errors(fitted, resamples, seed).of(rows)
-    first = int(np.argmax(fitted[rows, 0]))
+    first = int(np.argmax(fitted[rows]))
     others = np.arange(len(rows)) != first
-    gaps = (fitted[rows[first], 0] - fitted[rows, 0])[others]
+    gaps = (fitted[rows[first]] - fitted[rows])[others]
     # The error probability lies between these two, as powers of 10.
     least, most = -9.0, 0.0
     for _ in range(25):
@@ -197,7 +199,7 @@ class _PairSums:
     """The sums of the games and wins of pairs of teams. ``low`` and ``high`` are the teams of each pair, and ``wins`` those of the first."""
 
     def __init__(self, count: int, low: Counts, high: Counts, games: Floats, wins: Floats) -> None:
-        self._count, self._games, self._wins = count, games.reshape(-1, 1), wins.reshape(-1, 1)
+        self._count, self._games, self._wins = count, games.ravel(), wins.ravel()
         ends = np.array([low, high], dtype=np.int64).T.ravel()
         signs = np.tile([1.0, -1.0], len(low))
         self.pairs = sparse.csr_matrix((signs, ends, np.arange(0, len(ends) + 1, 2)), shape=(len(low), count))
@@ -205,8 +207,8 @@ class _PairSums:
         self._spread = abs(self.by_team)
 
     def fit(self, begin: Floats | None = None) -> Floats:
-        """Return the strengths of maximum likelihood, as one column. ``begin`` are strengths that are nearly these."""
-        games, wins = self._games[:, 0], self._wins[:, 0]
+        """Return the strengths of maximum likelihood. ``begin`` are strengths that are nearly these."""
+        games, wins = self._games, self._wins
 
         def loss(strengths: Floats) -> tuple[float, Floats]:
             """Return the negated log-likelihood, virtual ties included, and its slope."""
@@ -216,30 +218,70 @@ class _PairSums:
             slope = self.by_team @ (games * expit(differences) - wins) + expit(strengths) - 0.5
             return float(played.sum() + virtual.sum()), slope
 
+        def weights(strengths: Floats) -> tuple[Floats, Floats]:
+            chances, tie_chances = expit(self.pairs @ strengths), expit(strengths)
+            return games * chances * (1 - chances), tie_chances * (1 - tie_chances)
+
+        def curved(strengths: Floats, direction: Floats) -> Floats:
+            """Return the second derivative times a direction."""
+            played, virtual = weights(strengths)
+            return np.asarray(self.by_team @ (played * (self.pairs @ direction)) + virtual * direction)
+
         start = np.zeros(self._count) if begin is None else begin
         if not self._count:
-            return np.asarray(start, dtype=np.float64).reshape(-1, 1)
-        # It ends when each team has as many points as the strengths expect, or where rounding hides what a step would gain.
-        options = {"gtol": PRECISION, "ftol": 0.0, "maxiter": MOST_STEPS, "maxfun": 2 * MOST_STEPS}
-        fitted = minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x.reshape(-1, 1)
-        # The slope is more precise than the likelihood: one step of Newton's method has the digits that are left.
-        chances, tie_chances = expit(self.pairs @ fitted), expit(fitted)
-        solve = self.solver(self._games * chances * (1 - chances), tie_chances * (1 - tie_chances))
-        return np.asarray(fitted - solve(loss(fitted[:, 0])[1].reshape(-1, 1)))
+            return start
+        fitted = minimize(loss, start, jac=True, hessp=curved, method="Newton-CG", options={"xtol": PRECISION}).x
+        # The slope is more precise than the likelihood: one more step has the digits that are left.
+        return np.asarray(fitted - _Curvature(self, *weights(fitted)).solve(loss(fitted)[1]))
 
-    def solver(self, weights: Floats, tie_weights: Floats) -> Callable[[Floats], Floats]:
-        """Return a function that solves with the negated second derivative of the likelihood, for many columns at once.
 
-        ``weights`` are those of the pairs, ``tie_weights`` those of the virtual ties.
-        """
-        matrix = (self.by_team @ self.pairs.multiply(weights).tocsr() + sparse.diags(tie_weights[:, 0])).tocsr()
-        if self._count > MOST_DENSE_TEAMS:
-            # The virtual ties keep it well conditioned: a few dozen iterations are enough.
-            scales = sparse.diags(1 / matrix.diagonal())
-            return lambda right: np.array([splinalg.cg(matrix, column, M=scales)[0] for column in right.T]).T
-        # In this order the factor takes the matrix's own memory.
-        factor = linalg.cho_factor(matrix.toarray(order="F"), overwrite_a=True, check_finite=False)
-        return lambda right: np.asarray(linalg.cho_solve(factor, right, check_finite=False))
+class _Curvature:
+    """The negated second derivative of the likelihood. It is also the covariance of the points that chance gives to the teams.
+
+    ``weights`` are those of the pairs, ``tie_weights`` those of the virtual ties.
+    """
+
+    def __init__(self, sums: _PairSums, weights: Floats, tie_weights: Floats) -> None:
+        self._sums, self._weights, self._tie_weights = sums, weights, tie_weights
+        ends, count = sums.pairs.indices.reshape(-1, 2), len(tie_weights)
+        links = sparse.coo_matrix((weights, (ends.max(axis=1), ends.min(axis=1))), shape=(count, count))
+        diagonal = abs(sums.by_team) @ weights + tie_weights
+        self._factor = None
+        if count <= MOST_DENSE_TEAMS:
+            # Of the matrix, its lower half is enough. In this order the factor takes the matrix's own memory.
+            matrix = (-links).toarray(order="F")
+            np.fill_diagonal(matrix, diagonal)
+            self._factor = linalg.cholesky(matrix, lower=True, overwrite_a=True, check_finite=False)
+        else:
+            self._matrix = (sparse.diags(diagonal) - links - links.T).tocsr()
+            self._scales = sparse.diags(1 / diagonal)
+
+    def solve(self, right: Floats) -> Floats:
+        """Return the solutions for one column or many."""
+        if self._factor is not None:
+            return np.asarray(linalg.cho_solve((self._factor, True), right, check_finite=False))
+        # The virtual ties keep it well conditioned: a few dozen iterations are enough.
+        return np.array([splinalg.cg(self._matrix, column, M=self._scales)[0] for column in np.atleast_2d(right.T)]).T.reshape(right.shape)
+
+    def draw(self, count: int, seed: np.random.SeedSequence) -> Floats:
+        """Return columns of normal numbers with this covariance."""
+        if self._factor is not None:
+            factor = self._factor
+            return _drawn(count, len(factor), lambda normal: factor @ normal, seed)
+        pairs, scales = len(self._weights), np.sqrt(np.concatenate([self._weights, self._tie_weights]))[:, np.newaxis]
+
+        def added(normal: Floats) -> Floats:
+            scaled = scales * normal
+            return np.asarray(self._sums.by_team @ scaled[:pairs] + scaled[pairs:])
+
+        return _drawn(count, len(scales), added, seed)
+
+
+def _drawn(count: int, size: int, product: Callable[[Floats], Floats], seed: np.random.SeedSequence) -> Floats:
+    """Return ``count`` columns: what ``product`` makes of columns of ``size`` standard normal numbers."""
+    random, part = np.random.default_rng(seed), max(1, MOST_NUMBERS // size)
+    parts = [min(part, count - first) for first in range(0, count, part)]
+    return np.hstack([product(random.standard_normal((columns, size)).T) for columns in parts])
 
 
 class _Design(_PairSums):
@@ -266,7 +308,7 @@ class _Design(_PairSums):
         self.teams = list(names)
         played = self._spread @ self.games
         #: The effective number of starts of each team (Kish's): a start on which it played little counts little.
-        self._starts = (_sums(played) ** 2 / np.maximum(_sums(played.power(2)), 1))[:, 0]
+        self._starts = _sums(played) ** 2 / np.maximum(_sums(played.power(2)), 1)
 
     def rows(self, names: Iterable[str] | None) -> tuple[list[str], Counts]:
         """Return some of the teams with their numbers, None for all of them."""
@@ -276,34 +318,22 @@ class _Design(_PairSums):
 
     def errors(self, strengths: Floats, count: int, seed: int) -> _Errors:
         """Return ``count`` draws of the errors of the strengths in each way."""
-        chances, tie_weights = expit(self.pairs @ strengths), expit(strengths)
-        tie_weights *= 1 - tie_weights
+        chances, tie_weights = expit(self.pairs @ strengths), expit(strengths) * expit(-strengths)
         spread = chances * (1 - chances)
         near_spread, near_tie_weights = (
             expit(each * TOWARDS_EQUAL) * expit(-each * TOWARDS_EQUAL) for each in (self.pairs @ strengths, strengths)
         )
-        games, squares = (_sums(matrix) for matrix in (self.games, self.games.power(2)))
         # The variance of the sum of a team's scores is that of its duels, and on each start what the start adds to its strength.
-        of_starts = START_EFFECT**2 * _sums((self._spread @ self.games.multiply(spread)).power(2))
-        scores = self.by_team @ (self.wins - self.games.multiply(chances)).tocsr()
-        noises = [np.empty((len(self.teams), count)) for _ in range(4)]
-        part = max(1, MOST_NUMBERS // max(*self.games.shape, len(self.teams)))
-        sources = list(zip(np.random.default_rng(seed).spawn(3), (*self.games.shape, len(self.teams)), strict=True))
-        for first in range(0, count, part):
-            columns = slice(first, min(count, first + part))
-            pair, start, team = (source.standard_normal((columns.stop - first, size)).T for source, size in sources)
-            noises[0][:, columns] = self.by_team @ (np.sqrt(games * spread) * pair) + np.sqrt(tie_weights) * team
-            noises[1][:, columns] = self.by_team @ (np.sqrt(squares * spread) * pair) + np.sqrt(tie_weights + of_starts) * team
-            noises[2][:, columns] = scores @ (start - start.mean(axis=0))
-            noises[3][:, columns] = self.by_team @ (np.sqrt(games * near_spread) * pair) + np.sqrt(near_tie_weights) * team
-        # One dense matrix after the other, when the large arrays are gone.
-        model, believed, resampled = self._solved(noises[:3], games * spread, tie_weights)
-        (nearer,) = self._solved(noises[3:], games * near_spread, near_tie_weights)
-        return _Errors(model, believed, resampled, nearer, self._starts)
-
-    def _solved(self, noises: Sequence[Floats], weights: Floats, tie_weights: Floats) -> list[Floats]:
-        solve = self.solver(weights, tie_weights)
-        return [_centred(solve(noise)) for noise in noises]
+        of_starts = START_EFFECT**2 * _sums((self._spread @ self.games.multiply(spread[:, np.newaxis])).power(2))
+        scores = self.by_team @ (self.wins - self.games.multiply(chances[:, np.newaxis])).tocsr()
+        luck, starts = np.random.SeedSequence(seed).spawn(2)
+        # One large matrix after the other.
+        believed = _Curvature(self, _sums(self.games.power(2)) * spread, tie_weights + of_starts).draw(count, luck)
+        resampled = _drawn(count, self.games.shape[1], lambda normal: scores @ (normal - normal.mean(axis=0)), starts)
+        curvature = _Curvature(self, self._games * spread, tie_weights)
+        model, believed, resampled = (_centred(curvature.solve(noise)) for noise in (curvature.draw(count, luck), believed, resampled))
+        curvature = _Curvature(self, self._games * near_spread, near_tie_weights)
+        return _Errors(model, believed, resampled, _centred(curvature.solve(curvature.draw(count, luck))), self._starts)
 
 
 class _Errors:
@@ -353,8 +383,8 @@ def _of_teams(errors: Floats) -> Floats:
 
 
 def _sums(matrix: Any) -> Floats:
-    """Return the sums of the rows of a sparse matrix, as one column."""
-    return np.asarray(matrix.sum(axis=1)).reshape(-1, 1)
+    """Return the sums of the rows of a sparse matrix."""
+    return np.asarray(matrix.sum(axis=1)).ravel()
 
 
 def _centred(strengths: Floats) -> Floats:

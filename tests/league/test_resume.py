@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BAD_WORKERS = [
     (("--slots", "0"), "--slots is 0"),
-    (("--cluster", "local:0"), "must be a number from 1 to 1,024"),
+    (("--cluster", "local:0"), "local:N with a number from 1 to 999"),
     (("--cluster", "local:1", "--slots", "2"), "--slots is for this machine"),
 ]
 
