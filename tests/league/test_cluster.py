@@ -172,7 +172,7 @@ def test_a_worker_of_another_version_is_refused(league: OpenLeague, tmp_path: Pa
         notes = play(league, connect(league, nodes.address, batch_seconds=0.1), Actor(2, join))
         assert len(notes.finished_keys) == 30
         assert any("it has version 0.0.1" in line for line in nodes.workers[1].lines)
-    told = r"can't play: it has version 0\.0\.1, the coordinator has .*; install one on all"
+    told = r"can't play: it has version 0\.0\.1 of the referee, the coordinator has .*; install one on all"
     with cluster(tmp_path / "again", 1, ["--preload", str(other)]) as nodes, pytest.raises(UsageError, match=told):
         connect(league, nodes.address)
 

@@ -173,7 +173,9 @@ def test_the_first_batches_are_short_so_that_results_come_soon(tmp_path: Path, c
     opened.close()
 
 
-def test_each_match_of_a_lost_batch_is_void_and_then_alone_so_that_it_condemns_no_innocent_one(league: EngineLeague, client: Client) -> None:
+def test_each_match_of_a_lost_batch_is_void_and_then_alone_so_that_it_condemns_no_innocent_one(
+    league: EngineLeague, client: Client
+) -> None:
     pool = connect(league)
     tasks = tasks_of(league)
     submit(pool, tasks[:6])
