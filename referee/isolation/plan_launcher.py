@@ -20,7 +20,7 @@ from referee.isolation.processes import make_process
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, discard
 from referee.support import delays
 from referee.support.poll import readable
-from referee.support.processes import signals_held
+from referee.support.signals import signals_held
 from referee.support.words import who
 
 if TYPE_CHECKING:

@@ -44,10 +44,10 @@ def differing(endings: Mapping[str, Counter[str]]) -> list[tuple[str, str]]:
             host: _test(counts, sum((more for other, more in judged.items() if other != host), Counter()))
             for host, counts in judged.items()
         }
-        strange = sorted((host for host, (p, _) in tests.items() if p < level), key=lambda host: tests[host])
+        strange = sorted((p, host) for host, (p, _) in tests.items() if p < level)
         if not strange:
             break
-        for host in strange if len(judged) == 2 else strange[:1]:
+        for _, host in strange if len(judged) == 2 else strange[:1]:
             differing_hosts.append((host, tests[host][1]))
             del judged[host]
     return differing_hosts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayUnwritten
 from referee.replay.events import Listener, MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
-from referee.support.processes import signals_held
+from referee.support.signals import signals_held
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

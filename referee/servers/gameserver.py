@@ -24,7 +24,7 @@ from referee.players.player import is_human
 from referee.replay.events import Listener
 from referee.servers.listener import Reception, Remarks, close_gracefully, wait_for
 from referee.support.escape import is_blank
-from referee.support.processes import ENDING, signals_held
+from referee.support.signals import ENDING, signals_held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import os
-import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+from typing import Any
 
 #: How far a process that gives way lowers its priority: others get nine times its share of a processor that both want.
 GIVES_WAY = 10
 #: How often Linux is asked to weigh a session, and how long it is left alone in between, in seconds: it takes ten such wishes a second.
 _WISHES, _PAUSE = 20, 0.05
-
-#: The signals that end a program.
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def cores() -> int:
@@ -43,16 +35,6 @@ def start_module(module: str, *arguments: str, **options: Any) -> subprocess.Pop
     started = subprocess.Popen(module_command(module, *arguments), start_new_session=True, cwd="/", env=environment, **options)
     _weigh(started.pid)
     return started
-
-
-@contextlib.contextmanager
-def signals_held(signals: Collection[signal.Signals] = ENDING) -> Iterator[None]:
-    """Block signals until the end. Threads and processes that begin meanwhile never get them."""
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
 def give_way() -> None:

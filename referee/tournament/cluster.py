@@ -27,7 +27,7 @@ from referee.isolation.launcher import open_launcher
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
 from referee.support.packages import need_cluster
-from referee.support.processes import signals_held
+from referee.support.signals import signals_held
 from referee.tournament.local import Finished, LocalPool, worker_ended
 from referee.tournament.package import pack, unpack
 from referee.tournament.worker import Completed, Report, Terms, Void, replay_path
