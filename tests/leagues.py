@@ -14,11 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from referee.league import config
-from referee.league.engine import read_state
-from referee.league.folder import LeagueState
-from referee.league.league import OpenLeague
-from referee.league.league_schedule import Schedule
-from referee.league.store import Store
 from referee.tournament.local import Finished
 from referee.tournament.progress import ProgressListener
 from referee.tournament.values import MatchTask, Record
@@ -28,6 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from commands import Commands
+
+    from referee.league.league import OpenLeague
 
 #: A bot for both roles that needs no SDK: a hunter that never builds and a prey that never moves.
 IDLE = """
@@ -66,36 +63,6 @@ def open_new(folder: Path, **options: Any) -> OpenLeague:
     from referee.league.league import begin
 
     return begin(config.load(write_league(folder / "in", **options)), folder / "out")
-
-
-class EngineLeague(OpenLeague):
-    """A league in the store of the engine that gradings and arenas are played by."""
-
-    store: Any
-
-    def __init__(self, folder: Path, store: Store) -> None:
-        self.folder, self.store = folder, store
-        self.league = config.from_json(store.fact("league"))
-        self.schedule = Schedule(self.league, store.teams())
-
-    def state(self) -> LeagueState:
-        """The state of the league."""
-        results = read_state(self.store, self.schedule).results
-        return LeagueState(results, self.store.forfeits(), self.store.duel_notes(), self.store.counts())
-
-
-def open_engine(folder: Path, **options: Any) -> EngineLeague:
-    """Begin a league of the engine in ``folder/out``."""
-    league = config.load(write_league(folder / "in", **options))
-    (folder / "out").mkdir(parents=True)
-    store = Store.open(folder / "out", create=True)
-    store.begin({"league": league.to_json(), "id": "1"}, league.teams)
-    return EngineLeague(folder / "out", store)
-
-
-def reopen_engine(folder: Path) -> EngineLeague:
-    """Open a league of the engine again."""
-    return EngineLeague(folder, Store.open(folder))
 
 
 #: A bot that says by a file that it waits: at its start, or for its first question.

@@ -8,10 +8,10 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from referee.league.league import Standing
-from referee.league.report import DuelLine, LeagueProgress, ReportData
+from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData
 from referee.league.standings import StandingsRow
 from referee.tournament.ratings import Rating
-from referee.tournament.values import MatchTask, Record
+from referee.tournament.values import Record
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,8 +50,8 @@ def league(
     done = round(len(pairs) * finished)
     duels = []
     for number, (a, b, start) in enumerate(pairs[:done]):
-        matches = tuple(_match(rng, number, game, seats, strength, remark, replay) for game, seats in enumerate(((a, b), (b, a))))
-        steps = [record.steps if record.reason == "caught" else math.inf for _, record in matches]
+        matches = tuple(_match(rng, game, seats, strength, remark, replay) for game, seats in enumerate(((a, b), (b, a))))
+        steps = [match.record.steps if match.record.reason == "caught" else math.inf for match in matches]
         first = 0.5 if steps[0] == steps[1] else float(steps[0] < steps[1])
         duels.append(DuelLine(number, number % max(1, len(teams) - 1), (a, b), {a: first, b: 1 - first}, matches, start, note=remark))
     return ReportData(
@@ -71,29 +71,28 @@ def league(
     )
 
 
-def _match(
-    rng: random.Random, duel: int, game: int, teams: tuple[str, str], strength: dict[str, float], remark: str, replay: str
-) -> tuple[MatchTask, Record]:
+def _match(rng: random.Random, number: int, teams: tuple[str, str], strength: dict[str, float], remark: str, replay: str) -> MatchLine:
     hunter, prey = teams
     lead = strength[hunter] - strength[prey]
     steps = max(20, round(rng.lognormvariate(6 - lead / 2, 0.4)))
     used = {seat: steps * rng.uniform(0.0002, 0.004) for seat in SEATS}
     slowest = {seat: rng.uniform(0.002, 0.6) for seat in SEATS}
     key = f"{rng.getrandbits(128):032x}"
-    task = MatchTask(key, duel, game, dict(zip(SEATS, teams, strict=True)), {}, 0)
     record = Record(key, None, "", "", {}, steps, {}, {}, used, slowest, replay.format(key=key), "")
     chance = rng.random()
     if chance < 0.02:
         fault = remark or f"{prey} answered after 1.20 s; the limit for a move is 1 s."
-        return task, record._replace(reason="late", text=f"The prey was late in step {steps}.", winner="hunter", faults={"prey": fault})
-    if chance < 0.03:
+        record = record._replace(reason="late", text=f"The prey was late in step {steps}.", winner="hunter", faults={"prey": fault})
+    elif chance < 0.03:
         fault = remark or "stdout line 1 is not JSON: 'debug 3' - print to stderr"
-        return task, record._replace(
+        record = record._replace(
             reason="malformed", text="The hunter's answer was malformed.", steps=1, winner="prey", faults={"hunter": fault}
         )
-    if steps > 1200:
-        return task, record._replace(reason="step-limit", text="The prey evades for 3,000 steps.", steps=3000, winner="prey")
-    return task, record._replace(reason="caught", text=f"The hunter catches the prey after {steps} steps.", winner="hunter")
+    elif steps > 1200:
+        record = record._replace(reason="step-limit", text="The prey evades for 3,000 steps.", steps=3000, winner="prey")
+    else:
+        record = record._replace(reason="caught", text=f"The hunter catches the prey after {steps} steps.", winner="hunter")
+    return MatchLine(number, dict(zip(SEATS, teams, strict=True)), record)
 
 
 def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[str, float]) -> list[Standing]:
@@ -104,8 +103,8 @@ def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[s
             points[team] += duel.points[team]
             counts = {1.0: won, 0.5: tied, 0.0: lost}[duel.points[team]]
             counts[team] += 1
-        for task, record in duel.matches:
-            total[task.seats["hunter"]] += record.steps
+        for match in duel.matches:
+            total[match.seats["hunter"]] += match.record.steps
     ranked = sorted(teams, key=lambda team: (-points[team], total[team]))
     width = 240 / math.sqrt(max(1, len(duels) * 2 / max(1, len(teams))))
     reach = max(1, round(len(teams) / 30))

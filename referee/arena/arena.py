@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from referee.arena.duels import MatchCounts
     from referee.games.game import Json
     from referee.handins.values import Entry
+    from referee.tournament.progress import MatchCounts
     from referee.tournament.ratings import Rating
 
 

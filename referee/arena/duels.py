@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import func, or_, select
 
+from referee.tournament.progress import MatchCounts
 from referee.tournament.values import PlannedDuel
 
 if TYPE_CHECKING:
@@ -64,20 +65,6 @@ class DuelResultRow(NamedTuple):
     variant: int
     points: int
     absent: int
-
-
-class MatchCounts(NamedTuple):
-    """How many matches there are by status, and how many attempts were void. Implements ``tournament.progress.Counts``."""
-
-    planned: int
-    done: int
-    stopped: int
-    voids: int
-
-    @property
-    def total(self) -> int:
-        """All matches."""
-        return self.planned + self.done + self.stopped
 
 
 class DuelMatch(NamedTuple):

@@ -11,8 +11,7 @@ from referee.errors import RefereeError, UsageError
 from referee.handins.entry import read as read_entry
 from referee.handins.hashes import changed
 from referee.league import config
-from referee.league.database import FILE
-from referee.league.folder import LeagueStore, LeagueView
+from referee.league.folder import FILE, LeagueStore, LeagueView
 from referee.league.league import OpenLeague, first, open_league
 from referee.league.league_schedule import Schedule
 from referee.support.canonical import canonical
@@ -90,8 +89,8 @@ def edit_of(opened: OpenLeague, league: League | None = None) -> Edit:
     teams = [team for team in league.teams if team.name not in before or team.hash != before[team.name].hash]
     if _plain(league) == _plain(opened.league):
         return Edit(league, 0, "", teams)
-    asked = {stored.task.key for stored in LeagueView(opened.store.core, Schedule(league, league.teams)).matches()}
-    voided = sum(stored.task.key not in asked for stored in opened.view.matches(done=True))
+    asked = {match.task.key for match in LeagueView(opened.store.core, Schedule(league, league.teams)).matches()}
+    voided = sum(match.task.key not in asked for match in opened.view.matches(done=True))
     return Edit(league, voided, "; ".join([*_changes(opened.league, league)][:_REASONS]), teams)
 
 

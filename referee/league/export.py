@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
 def export_rows(view: LeagueView, schedule: Schedule) -> Iterator[dict[str, Json]]:
     """Yield every match as a flat JSON object; results are missing where there are none yet."""
-    duels = {duel.number: duel for duel in view.duels()}
-    for stored in view.matches():
-        duel = duels.get(stored.task.duel)
-        # The round of another one was planned after the duels were read.
-        if duel is not None:
-            variant = schedule.league.variants[duel.variant].name
-            yield match_row(duel, stored.task.game_number, variant, stored.task, stored.status, stored.record)
+    for match in view.matches():
+        variant = schedule.league.variants[match.duel.variant].name
+        yield match_row(match.duel, match.number, variant, match.task, match.status, match.record)

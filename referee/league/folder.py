@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel
 
-from referee.league.database import DONE, PLANNED, STOPPED
 from referee.league.plan import LeaguePlan, has_result
-from referee.league.store import Counts, StoredMatch
+from referee.tournament.export import DONE, PLANNED, STOPPED
 from referee.tournament.plan import settle
-from referee.tournament.store import Store
-from referee.tournament.values import MatchTask
+from referee.tournament.progress import MatchCounts
+from referee.tournament.store import Store, file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -27,10 +26,11 @@ if TYPE_CHECKING:
     from referee.league.league_schedule import Schedule
     from referee.tournament.claim import Claim
     from referee.tournament.plan import Turns
-    from referee.tournament.values import DuelResult, PlannedDuel
+    from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
 
-#: What a store of leagues is called.
+#: What a store of leagues is called, and its file.
 KIND = "league"
+FILE = file_name(KIND)
 #: So many duels are read at once.
 _AT_ONCE = 250
 
@@ -44,6 +44,16 @@ class LeagueRow(BaseModel, frozen=True):
     file: str = ""
 
 
+class LeagueMatch(NamedTuple):
+    """A match of a duel, with its ``number`` from 0; ``record`` is None until it is done."""
+
+    duel: PlannedDuel
+    number: int
+    task: Task
+    status: str
+    record: Record | None
+
+
 class LeagueState(NamedTuple):
     """What the records of a league come to so far: the results of duels in schedule order, and the number of matches by status.
 
@@ -53,7 +63,7 @@ class LeagueState(NamedTuple):
     results: Sequence[DuelResult]
     forfeits: Mapping[str, str]
     notes: Mapping[int, str]
-    counts: Counts
+    counts: MatchCounts
 
     @property
     def is_live(self) -> bool:
@@ -64,7 +74,7 @@ class LeagueState(NamedTuple):
 def state_of(plan: LeaguePlan, early: int, voids: int) -> LeagueState:
     """Return what a plan says of its records. ``early`` is the number of results before their turn, ``voids`` that of void attempts."""
     done = plan.done + early
-    counts = Counts(plan.total - done - plan.skipped, done, plan.skipped, voids)
+    counts = MatchCounts(plan.total - done - plan.skipped, done, plan.skipped, voids)
     return LeagueState(plan.sorted_results, plan.forfeits, plan.notes, counts)
 
 
@@ -147,15 +157,15 @@ class LeagueView:
         """All duels that are known so far, in schedule order."""
         return self._schedule.duels(self._read()[0].sorted_results)
 
-    def matches(self, *, done: bool = False) -> Iterator[StoredMatch]:
+    def matches(self, *, done: bool = False) -> Iterator[LeagueMatch]:
         """All matches in schedule order, or those that are done."""
         duels = iter(self.duels())
         while some := [*islice(duels, _AT_ONCE)]:
-            for stored in self._stored(some):
-                if stored.status == DONE or not done:
-                    yield stored
+            for match in self._matches(some):
+                if match.status == DONE or not done:
+                    yield match
 
-    def _stored(self, duels: Sequence[PlannedDuel]) -> Iterator[StoredMatch]:
+    def _matches(self, duels: Sequence[PlannedDuel]) -> Iterator[LeagueMatch]:
         plan, _ = self._read()
         tasks = {duel.number: plan.tasks(duel) for duel in duels}
         records = self._store.lookup([task for each in tasks.values() for task in each])
@@ -164,5 +174,5 @@ class LeagueView:
                 record = records.get(task.key)
                 is_done = record is not None and has_result(record) and task.key not in plan.left_out
                 is_over = duel.number in plan.results and not is_done
-                match = MatchTask(task.key, duel.number, number, task.names, task.settings, task.seed, task.blamed)
-                yield StoredMatch(match, DONE if is_done else STOPPED if is_over else PLANNED, record if is_done else None)
+                status = DONE if is_done else STOPPED if is_over else PLANNED
+                yield LeagueMatch(duel, number, task, status, record if is_done else None)

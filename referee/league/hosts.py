@@ -22,8 +22,8 @@ _LEAST = 30
 def strange_hosts(view: LeagueView) -> list[tuple[str, str]]:
     """Return the machines on which matches end differently than on all others, with the reason."""
     endings: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for stored in view.matches(done=True):
-        record = stored.record
+    for match in view.matches(done=True):
+        record = match.record
         assert record is not None
         endings[record.host][" and ".join(sorted(set(record.fault_kinds.values()))) or record.reason] += 1
     return differing(endings)
@@ -71,10 +71,10 @@ def warnings_of_hosts(opened: OpenLeague) -> Iterator[str]:
     for host, why in strange_hosts(opened.view):
         yield (f"warning: the results of the machine {host} differ from the others' ({why}).")
     disagreements = opened.store.core.disagreements()
-    seats = {stored.task.key: stored.task.seats for stored in opened.view.matches(done=True)} if disagreements else {}
+    names = {match.task.key: match.task.names for match in opened.view.matches(done=True)} if disagreements else {}
     for record in disagreements:
-        if record.key in seats:
+        if record.key in names:
             yield (
-                f"warning: a match of {' and '.join(seats[record.key].values())} was played twice with different results. The first one "
+                f"warning: a match of {' and '.join(names[record.key].values())} was played twice with different results. The first one "
                 f"counts; the second one is from {record.host}, replay {opened.folder / record.replay}."
             )

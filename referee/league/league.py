@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 from referee.league import config, schedule, standings
-from referee.league.database import FILE
-from referee.league.folder import LeagueRow, LeagueStore, LeagueView
+from referee.league.folder import FILE, LeagueRow, LeagueStore, LeagueView
 from referee.league.league_schedule import Schedule
 from referee.replay.paths import make_folder
 from referee.tournament import address, commitment

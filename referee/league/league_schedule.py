@@ -8,24 +8,18 @@ from example_bots import BOTS
 from referee import games
 from referee.league import config, schedule
 from referee.tournament import keys
-from referee.tournament.results import duel_result
 from referee.tournament.starts import match_seed
-from referee.tournament.values import MatchTask
 from referee.tournament.worker import Terms
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Sequence
 
-    from referee.games.game import AnyGame, Json, Seat, Settings
-    from referee.tournament.values import DuelResult, Fixture, PlannedDuel, Record, Team
+    from referee.games.game import AnyGame, Json, Settings
+    from referee.tournament.values import DuelResult, Fixture, PlannedDuel, Task, Team
 
 
 class Schedule:
-    """What a league plays: implements ``engine.MatchPlan``."""
-
-    has_forfeits = True
-    #: True if further duels follow for ever, so that none of them is missing.
-    is_endless = False
+    """What a league plays."""
 
     def __init__(self, league: config.League, teams: Sequence[Team]) -> None:
         self.league = league
@@ -57,21 +51,24 @@ class Schedule:
         """All duels that are known after these results, in schedule order."""
         return list(schedule.duels(self.fixtures(results), len(self.starts[0]), len(self.league.variants), self.league.repeat))
 
-    def tasks(self, duel: PlannedDuel) -> list[MatchTask]:
-        """The matches of a duel: both roles, or one match of all."""
-        seats = self.game.seats(self.settings(duel))
-        orders = [duel.teams] if self.game.pairing is None else [duel.teams, duel.teams[::-1]]
-        return [self._task(duel, number, dict(zip(seats, order, strict=True))) for number, order in enumerate(orders)]
-
-    def _task(self, duel: PlannedDuel, number: int, seats: Mapping[Seat, str]) -> MatchTask:
-        start = self.starts[duel.variant][duel.start]
-        settings, _ = self._settings_of(duel)
-        seed = match_seed(start, duel.repeat)
-        lineup = {seat: self.teams[name] for seat, name in seats.items()}
+    def tasks(self, duel: PlannedDuel, blamed: tuple[str, ...] = ()) -> tuple[Task, ...]:
+        """The matches of a duel: both roles, or one match of all. A team of ``blamed`` loses where else nobody could be blamed."""
+        settings, checked = self._settings_of(duel)
+        seed = match_seed(self.starts[duel.variant][duel.start], duel.repeat)
         # Teams that meet again in a later round play another match.
         repeat = duel.repeat + duel.round * self.league.repeat if self.plan.format in (config.SWISS, config.TABLES) else duel.repeat
-        key = keys.new_task(self._terms_hash, lineup, settings, seed, repeat=repeat).key
-        return MatchTask(key, duel.number, number, seats, settings, seed)
+        orders = [duel.teams] if self.game.pairing is None else [duel.teams, duel.teams[::-1]]
+        return tuple(
+            keys.new_task(
+                self._terms_hash,
+                {seat: self.teams[name] for seat, name in zip(self.game.seats(checked), order, strict=True)},
+                settings,
+                seed,
+                repeat=repeat,
+                blamed=blamed,
+            )
+            for order in orders
+        )
 
     def settings(self, duel: PlannedDuel) -> Settings:
         """The checked settings of a duel."""
@@ -85,28 +82,9 @@ class Schedule:
             self._settings[place] = settings, self.game.codec.settings(self.league.rules, settings)
         return self._settings[place]
 
-    def result(
-        self,
-        duel: PlannedDuel,
-        matches: Sequence[tuple[MatchTask, Record | None]],
-        forfeits: Container[str],
-        *,
-        is_stopped: bool,
-    ) -> DuelResult | None:
-        """The result of a duel; None while one of its matches is missing."""
-        if self.plan.format in schedule.ROUND_BY_ROUND:
-            # The pairs of later rounds depend on a duel that was played to its end.
-            is_whole = bool(matches) and all(record is not None for _, record in matches)
-            forfeits = () if is_whole else forfeits
-        return duel_result(self.game, self.settings(duel), duel, matches, forfeits, is_stopped=is_stopped)
-
     def owner(self, team: str) -> str | None:
         """The team itself; None for one of example bots."""
         return None if {bot.name for bot in BOTS}.issuperset(self.teams[team].players.values()) else team
-
-    def stage(self, duel: PlannedDuel) -> int:
-        """0: bots are shown nothing that is hidden from their authors."""
-        return 0
 
     def order(self, duel: PlannedDuel) -> tuple[int, ...]:
         """Return the order of duels: start by start, and round by round on each, so that all teams have played about as many duels at any moment.

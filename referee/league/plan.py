@@ -16,13 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import DISPUTED, SUPERVISOR
 from referee.isolation.machine import SHORTAGES
-from referee.league.repeats import Repeats
 from referee.league.schedule import ROUND_BY_ROUND
 from referee.tournament.disputes import Patience, blamed, dispute_of
-from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.plan import MOST_VOIDS, NOT_WANTED
 from referee.tournament.results import duel_result, stopped
-from referee.tournament.starts import match_seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -57,7 +54,6 @@ class LeaguePlan:
 
     def __init__(self, schedule: Schedule) -> None:
         self._schedule = schedule
-        self._terms = terms_hash(schedule.game, schedule.league.rules, schedule.league.options)
         self._is_round_by_round = schedule.plan.format in ROUND_BY_ROUND
         self._source = self._duels()
         #: The keys of the matches that nobody wanted when their turn came, and the matches of duels that were asked for again.
@@ -102,7 +98,7 @@ class LeaguePlan:
             self._take(self._open[0], record)
         groups: list[list[Task]] = []
         while len(self._open) < _AHEAD and (duel := self._again.popleft() if self._again else next(self._source, None)) is not None:
-            tasks = tuple(self._asked(duel))
+            tasks = self._asked(duel)
             if any(task.blamed for task in tasks):
                 self.again[duel.number] = tasks
             self._open.append(AskedDuel(duel, tasks, []))
@@ -138,7 +134,7 @@ class LeaguePlan:
             self._known += len(new)
             held = []
             for duel in sorted(new, key=self._schedule.order):
-                if duel.repeat and not Repeats.decides(duel):
+                if duel.repeat and not _decides(duel):
                     held.append(duel)
                 else:
                     yield duel
@@ -158,20 +154,10 @@ class LeaguePlan:
 
     def tasks(self, duel: PlannedDuel) -> tuple[Task, ...]:
         """Return the matches of a duel, as they were asked for at last."""
-        return self.again.get(duel.number) or tuple(self._asked(duel))
+        return self.again.get(duel.number) or self._asked(duel)
 
-    def _asked(self, duel: PlannedDuel) -> Iterator[Task]:
-        """Yield the matches of a duel: both roles, or one match of all."""
-        schedule = self._schedule
-        settings = schedule.league.match_settings(duel.variant, schedule.starts[duel.variant][duel.start])
-        seed = match_seed(schedule.starts[duel.variant][duel.start], duel.repeat)
-        # Teams that meet again in a later round play another match.
-        repeat = duel.repeat + duel.round * schedule.league.repeat if schedule.plan.format in ("swiss", "tables") else duel.repeat
-        culprits = self._culprits(duel.teams)
-        for order in [duel.teams] if schedule.game.pairing is None else [duel.teams, duel.teams[::-1]]:
-            seats = zip(schedule.game.seats(schedule.settings(duel)), order, strict=True)
-            lineup = {seat: schedule.teams[name] for seat, name in seats}
-            yield new_task(self._terms, lineup, settings, seed, repeat=repeat, blamed=culprits)
+    def _asked(self, duel: PlannedDuel) -> tuple[Task, ...]:
+        return self._schedule.tasks(duel, self._culprits(duel.teams))
 
     def _take(self, open_duel: AskedDuel, record: Record) -> None:
         """Learn from the next match of a duel, and score the duel after its last one."""
@@ -195,7 +181,7 @@ class LeaguePlan:
         self._score(duel, [(task, None if record.void else record) for task, record in zip(tasks, records, strict=True)])
         if duel.number in self.notes:
             self._played[duel.number] = played
-        if Repeats.decides(duel):
+        if _decides(duel):
             self._compare(duel, records)
 
     def _score(self, duel: PlannedDuel, matches: Sequence[tuple[Task, Record | None]]) -> None:
@@ -356,6 +342,11 @@ class LeaguePatience:
 def has_result(record: Record) -> bool:
     """True for the record of a match that was played."""
     return not record.void and record.is_startable
+
+
+def _decides(duel: PlannedDuel) -> bool:
+    """True for the duels that show whether the teams of a fixture always play the same game."""
+    return duel.repeat < 2 and duel.start == 0 and duel.variant == 0
 
 
 def _fixture(duel: PlannedDuel) -> tuple[int, frozenset[str]]:

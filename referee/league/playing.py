@@ -15,10 +15,9 @@ if TYPE_CHECKING:
 
     from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague
-    from referee.league.store import Counts
     from referee.tournament import local
     from referee.tournament.plan import Ended
-    from referee.tournament.progress import ProgressListener
+    from referee.tournament.progress import MatchCounts, ProgressListener
     from referee.tournament.values import Task
 
 
@@ -39,7 +38,7 @@ class LeaguePlay:
         """The state of the league."""
         return state_of(self.plan, len(self._early), self._voids)
 
-    def counts(self) -> Counts:
+    def counts(self) -> MatchCounts:
         """The number of matches by status."""
         return self.state().counts
 

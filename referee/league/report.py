@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.league.standings import rule
@@ -13,16 +14,24 @@ from referee.tournament.progress import Pace
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from referee.games.game import Json
+    from referee.games.game import Json, Seat
     from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague, Standing
     from referee.league.schedule import BracketLine
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record
 
 #: Values of ``Progress.state``.
 RUNNING, FINISHED, STOPPED = "running", "finished", "stopped"
 #: The speed is computed from the ends of at most so many matches.
 _TIMES = 1000
+
+
+class MatchLine(NamedTuple):
+    """A match that was played: its number in its duel from 0, the team of each seat, and its record."""
+
+    number: int
+    seats: Mapping[Seat, str]
+    record: Record
 
 
 class DuelLine(NamedTuple):
@@ -32,7 +41,7 @@ class DuelLine(NamedTuple):
     round: int
     teams: tuple[str, ...]
     points: Mapping[str, float]
-    matches: tuple[tuple[MatchTask, Record], ...]
+    matches: tuple[MatchLine, ...]
     start: int = 0
     variant: int = 0
     note: str = ""
@@ -148,14 +157,9 @@ def _speed(opened: OpenLeague, planned: int) -> tuple[float | None, float | None
 
 def _duels(opened: OpenLeague, state: LeagueState) -> Iterator[DuelLine]:
     points = {result.duel.number: result.points for result in state.results}
-    duels = {duel.number: duel for duel in opened.view.duels()}
-    for number, group in itertools.groupby(opened.view.matches(), key=lambda stored: stored.task.duel):
-        duel = duels.get(number)
-        if duel is None:
-            # Its round was planned after the duels were read.
-            continue
-        matches = tuple((stored.task, stored.record) for stored in group if stored.record is not None)
-        duel_points = points.get(number)
+    for duel, group in itertools.groupby(opened.view.matches(), key=attrgetter("duel")):
+        matches = tuple(MatchLine(match.number, match.task.names, match.record) for match in group if match.record is not None)
+        duel_points = points.get(duel.number)
         if matches or duel_points:
-            note = state.notes.get(number, "")
-            yield DuelLine(number, duel.round, duel.teams, duel_points or {}, matches, duel.start, duel.variant, note)
+            note = state.notes.get(duel.number, "")
+            yield DuelLine(duel.number, duel.round, duel.teams, duel_points or {}, matches, duel.start, duel.variant, note)

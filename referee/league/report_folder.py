@@ -48,7 +48,7 @@ def write(
     the other matches get the command that shows them. Pass 0 to write the report alone. ``progress`` is called with the number of scripts
     that were made and of those to make: each replay is simulated for its verdicts.
     """
-    replays = [record.replay for duel in data.duels for _, record in duel.matches if record.replay]
+    replays = [match.record.replay for duel in data.duels for match in duel.matches if match.record.replay]
     place = folder if out is None else out
     place.mkdir(parents=True, exist_ok=True)
     viewable = write_pages(replays, folder, most_bytes, place, has_findings=data.progress.state != RUNNING, progress=progress)
@@ -61,5 +61,5 @@ def write(
 
 def unreadable(data: ReportData, folder: Path) -> int:
     """How many replays of a league's matches are missing or can't be read."""
-    replays = {record.replay for duel in data.duels for _, record in duel.matches if record.replay}
+    replays = {match.record.replay for duel in data.duels for match in duel.matches if match.record.replay}
     return sum(not ((folder / replay).is_file() and os.access(folder / replay, os.R_OK)) for replay in replays)

@@ -1,7 +1,7 @@
 """The report of a league: one page from plain values.
 
 The crosstable, the endings and the time used are computed from the duels themselves, so that these can't disagree with the list of
-matches. The standings and the ratings are computed by the engine and shown as they are.
+matches. The standings and the ratings are computed elsewhere and shown as they are.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.league.league import Standing
-    from referee.league.report import DuelLine, ReportData
+    from referee.league.report import DuelLine, MatchLine, ReportData
     from referee.league.schedule import BracketLine
-    from referee.tournament.values import MatchTask, Record
 
 #: The sections of the page, with their names in its navigation.
 _SECTIONS = (
@@ -162,7 +161,7 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
 
     duels = list(duels)
     texts: dict[str, int] = {}
-    replays = [record.replay for duel in duels for _, record in duel.matches if record.replay]
+    replays = [match.record.replay for duel in duels for match in duel.matches if match.record.replay]
     folder = commonpath([replay.rpartition("/")[0] for replay in replays]) if replays else ""
     prefix = folder + "/" if folder else ""
     suffix = SUFFIX if all(replay.endswith(SUFFIX) for replay in replays) else ""
@@ -172,17 +171,17 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
     def index(text: str) -> int:
         return texts.setdefault(render.well_formed(text), len(texts))
 
-    def match_row(task: MatchTask, record: Record) -> list[Json]:
-        seats = list(task.seats)
+    def match_row(match: MatchLine) -> list[Json]:
+        seats, record = list(match.seats), match.record
         replay = record.replay.removeprefix(prefix).removesuffix(suffix) if record.replay else None
         facts = [counted(record.steps, "step")]
         for name, values in ((time, record.seconds), ("slowest", record.slowest)):
             if values:
                 facts.append(f"{name} " + ", ".join(render.duration(values.get(seat)) for seat in seats))
         return [
-            task.game_number,
+            match.number,
             [index(seat) for seat in seats],
-            [index(task.seats[seat]) for seat in seats],
+            [index(match.seats[seat]) for seat in seats],
             -1 if record.winner is None else seats.index(record.winner),
             index(record.reason),
             index(record.text),
@@ -204,7 +203,7 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
             [index(team) for team in duel.teams],
             [index(render.points(duel.points.get(team))) for team in duel.teams],
             best,
-            [match_row(task, record) for task, record in duel.matches],
+            [match_row(match) for match in duel.matches],
             index(duel.note),
         ]
 

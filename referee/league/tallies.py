@@ -50,10 +50,10 @@ def tallies(teams: Iterable[str], duels: Iterable[DuelLine]) -> dict[str, TeamTa
     """Return the tally of each team."""
     by_team = {team: TeamTally() for team in teams}
     for duel in duels:
-        for task, record in duel.matches:
-            for seat, team in task.seats.items():
+        for match in duel.matches:
+            for seat, team in match.seats.items():
                 if team in by_team:
-                    by_team[team].add(seat, record, f"{duel.number}.{task.game_number}")
+                    by_team[team].add(seat, match.record, f"{duel.number}.{match.number}")
     return by_team
 
 
@@ -62,7 +62,7 @@ def endings(team_tallies: Iterable[TeamTally], duels: Iterable[DuelLine]) -> lis
     totals: Counter[tuple[Seat, str]] = Counter()
     for tally in team_tallies:
         totals.update(tally.ended)
-    seats = dict.fromkeys(seat for duel in duels for task, _ in duel.matches for seat in task.seats)
+    seats = dict.fromkeys(seat for duel in duels for match in duel.matches for seat in match.seats)
     reasons = [(seat, [reason for (other, reason), _ in totals.most_common() if other == seat]) for seat in seats]
     return [(seat, seat_reasons) for seat, seat_reasons in reasons if seat_reasons]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,20 @@ class Counts(Protocol):
     @property
     def voids(self) -> int:
         """The attempts that were void."""
+
+
+class MatchCounts(NamedTuple):
+    """How many matches there are by status, and how many attempts were void. Implements ``Counts``."""
+
+    planned: int
+    done: int
+    stopped: int
+    voids: int
+
+    @property
+    def total(self) -> int:
+        """All matches."""
+        return self.planned + self.done + self.stopped
 
 
 class Counted(Protocol):

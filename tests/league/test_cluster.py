@@ -21,6 +21,7 @@ from referee.league.playing import LeaguePlay
 from referee.tournament.cluster import ClusterPool
 from referee.tournament.local import LocalPool
 from referee.tournament.plan import PlayStopped
+from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
     import subprocess
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from referee.league.league import OpenLeague
     from referee.tournament.local import Pool
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -188,7 +189,8 @@ def test_nothing_is_left_behind_when_a_worker_is_killed(tmp_path: Path) -> None:
     with cluster(tmp_path / "cluster", 1) as nodes:
         pool = connect(opened, nodes.address)
         (duel,) = opened.schedule.duels(())
-        pool.submit(opened.schedule.tasks(duel)[0])
+        task = opened.schedule.tasks(duel)[0]
+        pool.submit(MatchTask(task.key, 0, 0, task.names, task.settings, task.seed))
         assert pool.wait(0.0) == []
         fifo.open().close()
         below = psutil.Process(nodes.workers[0].process.pid).children(recursive=True)

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from leagues import Notes, PretendPool, open_engine, play, record, reopen_engine
+from leagues import Notes, PretendPool, open_new, play, record
 
 from referee.errors import BUSY, DISPUTED, SUPERVISOR
-from referee.league.engine import Engine, MachineFailed
+from referee.league.league import open_league
+from referee.league.playing import LeaguePlay
 from referee.tournament.disputes import Dispute, blamed
+from referee.tournament.pool import MachineFailed
 from referee.tournament.worker import Completed, Report, Void
 
 if TYPE_CHECKING:
@@ -88,18 +90,18 @@ def killer(task: MatchTask, reason: str, *, is_judged: bool = True) -> Report:
 @pytest.mark.parametrize("reason", DISPUTED)
 @pytest.mark.parametrize("teams", [3, 5])
 def test_all_void_matches_are_played_again_once_somebody_is_to_blame(reason: str, teams: int, tmp_path: Path) -> None:
-    opened, notes = open_engine(tmp_path, teams=teams), Notes()
-    Engine(opened.store, PretendPool(lambda task: killer(task, reason), 1), opened.schedule, notes).run()
-    counts = opened.store.counts()
+    opened, notes = open_new(tmp_path, teams=teams), Notes()
+    LeaguePlay(opened, PretendPool(lambda task: killer(task, reason), 1)).run(notes)
+    counts = opened.view.state().counts
     assert (counts.planned, counts.stopped, counts.done) == (0, 0, teams * (teams - 1))
     assert sum("T0 is to blame" in text for text in notes.sentences) == 1
-    assert opened.store.duel_notes() == {}
-    assert opened.store.forfeits() == {}
+    assert opened.view.state().notes == {}
+    assert opened.view.state().forfeits == {}
 
 
 def test_what_is_known_outlasts_the_process(tmp_path: Path) -> None:
     """The first run ends after one pairing, the second one meets another opponent."""
-    opened = open_engine(tmp_path, teams=3)
+    opened = open_new(tmp_path, teams=3)
 
     class Stopped(BaseException):
         """The process is gone."""
@@ -113,53 +115,53 @@ def test_what_is_known_outlasts_the_process(tmp_path: Path) -> None:
         return killer(task, SUPERVISOR)
 
     with pytest.raises(Stopped):
-        Engine(opened.store, PretendPool(mortal, 1), opened.schedule, Notes()).run()
-    assert len(opened.store.duel_notes()) == 1
+        LeaguePlay(opened, PretendPool(mortal, 1)).run(Notes())
+    assert len(opened.view.state().notes) == 1
     opened.close()
-    opened, notes = reopen_engine(tmp_path / "out"), Notes()
-    Engine(opened.store, PretendPool(lambda task: killer(task, SUPERVISOR), 1), opened.schedule, notes).run()
-    assert opened.store.counts().done == 6
+    opened, notes = open_league(tmp_path / "out"), Notes()
+    LeaguePlay(opened, PretendPool(lambda task: killer(task, SUPERVISOR), 1)).run(notes)
+    assert opened.view.state().counts.done == 6
     assert any("T0 is to blame for void matches with T1 and T2" in text for text in notes.sentences)
 
 
 def test_who_is_to_blame_and_leaves_nothing_to_judge_forfeits(tmp_path: Path) -> None:
-    opened, notes = open_engine(tmp_path, teams=4), Notes()
-    Engine(opened.store, PretendPool(lambda task: killer(task, SUPERVISOR, is_judged=False), 1), opened.schedule, notes).run()
-    assert opened.store.forfeits() == {"T0": "Something happened."}
-    rows = {place.row.team: place.row for place in opened.standings(opened.state(), resamples=50)}
+    opened, notes = open_new(tmp_path, teams=4), Notes()
+    LeaguePlay(opened, PretendPool(lambda task: killer(task, SUPERVISOR, is_judged=False), 1)).run(notes)
+    assert opened.view.state().forfeits == {"T0": "Something happened."}
+    rows = {place.row.team: place.row for place in opened.standings(opened.view.state(), resamples=50)}
     assert rows["T0"].points == 0
     assert min(rows[f"T{number}"].points for number in (1, 2, 3)) >= 1
 
 
 def test_what_the_machine_lacks_blames_nobody(tmp_path: Path) -> None:
-    opened, notes = open_engine(tmp_path, teams=3), Notes()
-    Engine(opened.store, PretendPool(lambda task: killer(task, ""), 1), opened.schedule, notes).run()
-    assert opened.store.counts().done == 2
-    assert opened.store.forfeits() == {}
+    opened, notes = open_new(tmp_path, teams=3), Notes()
+    LeaguePlay(opened, PretendPool(lambda task: killer(task, ""), 1)).run(notes)
+    assert opened.view.state().counts.done == 2
+    assert opened.view.state().forfeits == {}
     assert not any("to blame" in text for text in notes.sentences)
 
 
 def test_a_busy_machine_blames_the_one_that_it_could_not_judge(tmp_path: Path) -> None:
     """T1 is suspected by each of its opponents' matches, and T0 by none."""
-    opened, notes = open_engine(tmp_path, teams=3), Notes()
+    opened, notes = open_new(tmp_path, teams=3), Notes()
 
     def busy(task: MatchTask) -> Report:
         if "T1" not in task.seats.values() or "T1" in task.blamed:
             return play(task)
         return Void(task.key, "The machine was too busy.", "here", reason=BUSY, teams=("T1",))
 
-    Engine(opened.store, PretendPool(busy, 1), opened.schedule, notes).run()
+    LeaguePlay(opened, PretendPool(busy, 1)).run(notes)
     assert [text for text in notes.sentences if "is to blame" in text and text.startswith("T1")]
-    assert opened.store.counts().done == 6
+    assert opened.view.state().counts.done == 6
 
 
 def test_a_machine_that_is_too_busy_for_three_bots_in_a_row_stops_the_run(tmp_path: Path) -> None:
-    opened = open_engine(tmp_path, teams=4)
+    opened = open_new(tmp_path, teams=4)
 
     def busy(task: MatchTask) -> Report:
         return Void(task.key, "The machine was too busy.", "here", reason=BUSY, teams=(task.seats["prey"],))
 
     with pytest.raises(MachineFailed, match="in a row with different bots"):
-        Engine(opened.store, PretendPool(busy, 1), opened.schedule, Notes()).run()
-    assert opened.store.counts().done == 0
-    assert opened.store.forfeits() == {}
+        LeaguePlay(opened, PretendPool(busy, 1)).run(Notes())
+    assert opened.view.state().counts.done == 0
+    assert opened.view.state().forfeits == {}

@@ -1,4 +1,4 @@
-"""The plan of a league: the same results as those of the engine, whoever plays what when; forfeits, repetitions, voids and blame."""
+"""The plan of a league: the same results, whoever plays what when; forfeits, repetitions, voids and blame."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import Notes, PretendPool, open_engine, open_new, record
+from leagues import PretendPool, open_new, record
 
-from referee.league.engine import Engine
 from referee.league.folder import state_of
 from referee.league.plan import LeaguePatience, LeaguePlan
 from referee.tournament.plan import NoStore, play, settle
@@ -43,11 +42,6 @@ def by_chance(task: MatchTask, *, constant: tuple[str, ...] = ("T1", "T2")) -> R
     return Completed(record(task, steps))
 
 
-def table(opened: OpenLeague, plan: LeaguePlan) -> object:
-    """The standings by the results of a plan, without what shows that matches are missing."""
-    return [row._replace(place=0) for row in sorted(opened.rows(state_of(plan, 0, 0)), key=lambda row: row.team)]
-
-
 def planned(opened: OpenLeague, how: Callable[[MatchTask], Report], slots: int = 3, store: Store | None = None) -> LeaguePlan:
     """The plan of a league that was played."""
     plan = LeaguePlan(opened.schedule)
@@ -74,16 +68,16 @@ def unstartable(name: str) -> Callable[[MatchTask], Report]:
     return lambda task: NotStarted(task.key, name, "It is missing.") if name in task.seats.values() else by_chance(task)
 
 
-@pytest.mark.parametrize("how", [by_chance, broken("T3"), unstartable("T3")], ids=["all", "broken", "unstartable"])
-@pytest.mark.parametrize("form", FORMS)
-def test_the_results_are_those_of_the_engine(tmp_path: Path, form: str, how: Callable[[MatchTask], Report]) -> None:
-    opened = open_new(tmp_path, teams=5, extra=f"{form}\n" if "[[" not in form else form)
-    engine = open_engine(tmp_path / "engine", teams=5, extra=f"{form}\n" if "[[" not in form else form)
-    Engine(engine.store, PretendPool(how, 1), engine.schedule, Notes()).run()
-    expected = {result.duel: result for result in engine.state().results}
-    plan = planned(opened, how, 1)
-    assert plan.forfeits == engine.store.forfeits()
-    assert {result.duel: result for result in plan.results.values()} == expected
+@pytest.mark.parametrize("how", [broken("T3"), unstartable("T3")], ids=["broken", "unstartable"])
+def test_a_team_that_cannot_start_loses_all_its_duels(tmp_path: Path, how: Callable[[MatchTask], Report]) -> None:
+    plan = planned(open_new(tmp_path, teams=5), how)
+    assert [*plan.forfeits] == ["T3"]
+    assert all(
+        result.points == {team: float(team != "T3") for team in result.duel.teams}
+        for result in plan.results.values()
+        if "T3" in result.duel.teams
+    )
+    assert all(result.totals for result in plan.results.values() if "T3" not in result.duel.teams)
 
 
 @pytest.mark.parametrize("form", FORMS)

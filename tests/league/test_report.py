@@ -55,10 +55,10 @@ def test_every_duel_and_match_is_in_the_page(teams: int) -> None:
             team: render.points(value) for team, value in duel.points.items()
         }
         assert [texts[names[at]] for at in best] == [team for team, value in duel.points.items() if value == 1]
-        for (task, match), row in zip(duel.matches, matches, strict=True):
+        for (game_number, of_seats, match), row in zip(duel.matches, matches, strict=True):
             game, seats, players, winner, reason, text, facts, faults, replay, has_page = row
-            assert (game, texts[reason], texts[text]) == (task.game_number, match.reason, match.text)
-            assert {texts[seat]: texts[team] for seat, team in zip(seats, players, strict=True)} == task.seats
+            assert (game, texts[reason], texts[text]) == (game_number, match.reason, match.text)
+            assert {texts[seat]: texts[team] for seat, team in zip(seats, players, strict=True)} == of_seats
             assert (texts[seats[winner]] if winner >= 0 else None) == match.winner
             times = [", ".join(map(render.duration, values.values())) for values in (match.seconds, match.slowest)]
             assert facts == f"{match.steps:,} step{'s' * (match.steps != 1)} · time {times[0]} · slowest {times[1]}"
@@ -77,7 +77,7 @@ def test_the_tables_are_those_of_the_duels() -> None:
             both = [duel.points[row.team] for duel in data.duels if {row.team, other.team} == set(duel.teams)]
             assert shown == ("" if row == other else render.points(sum(both)))
         played = [
-            (seat, match) for duel in data.duels for task, match in duel.matches for seat, team in task.seats.items() if team == row.team
+            (seat, match) for duel in data.duels for _, seats, match in duel.matches for seat, team in seats.items() if team == row.team
         ]
         hunts = [match for seat, match in played if seat == "hunter"]
         assert endings[:2] == [row.team, f"{sum(match.winner == 'hunter' for match in hunts)}/{len(hunts)}"]
@@ -154,9 +154,9 @@ def test_numbers_that_json_does_not_have_are_left_out() -> None:
     data = league(3)
     place = data.standings[0]
     place = place._replace(rating=place.rating._replace(elo=float("nan"), low=float("-inf"), high=float("inf")))
-    task, match = data.duels[0].matches[0]
-    match = match._replace(seconds={"hunter": float("nan")}, slowest={})
-    data = data._replace(standings=[place, *data.standings[1:]], duels=[data.duels[0]._replace(matches=((task, match),))])
+    line = data.duels[0].matches[0]
+    match = line.record._replace(seconds={"hunter": float("nan")}, slowest={})
+    data = data._replace(standings=[place, *data.standings[1:]], duels=[data.duels[0]._replace(matches=(line._replace(record=match),))])
     page = report_page.html(data)
     assert tables(page)["standings-table"][0][6:8] == [render.NONE, render.NONE]
     assert held(page)[1]["duels"][0][5][0][6] == f"{match.steps} steps · time {render.NONE}, {render.NONE}"
@@ -194,13 +194,13 @@ def test_odd_leagues_have_a_report(data: ReportData) -> None:
     assert len(pack["duels"]) == len(data.duels)
     suffix = pack["replay"][1]
     for duel, row in zip(data.duels, pack["duels"], strict=True):
-        for (_, match), packed in zip(duel.matches, row[5], strict=True):
+        for (_, _, match), packed in zip(duel.matches, row[5], strict=True):
             assert match.replay == ("" if packed[8] is None else pack["replay"][0] + packed[8] + suffix)
 
 
 def put_replays(data: ReportData, folder: Path, duels: int) -> list[str]:
     """Files in place of the replays of the first duels."""
-    replays = [record.replay for duel in data.duels[:duels] for _, record in duel.matches]
+    replays = [match.record.replay for duel in data.duels[:duels] for match in duel.matches]
     for number, replay in enumerate(replays):
         (folder / replay).parent.mkdir(parents=True, exist_ok=True)
         (folder / replay).write_bytes(bytes([number]) * 300)
@@ -260,7 +260,7 @@ def test_scripts_of_matches_that_left_the_league_are_removed(tmp_path: Path) -> 
     (tmp_path / "pages" / "mine.js").write_text("let mine;")
     fewer = data._replace(duels=data.duels[1:])
     report_folder.write(fewer, tmp_path)
-    kept = {script_of(tmp_path, record.replay).name for _, record in data.duels[1].matches}
+    kept = {script_of(tmp_path, match.record.replay).name for match in data.duels[1].matches}
     assert {path.name for path in (tmp_path / "pages").rglob("*.js")} == {"mine.js", *kept}
 
 
@@ -281,7 +281,7 @@ def test_a_path_that_the_viewer_would_not_take_gets_no_script(replay: str, tmp_p
     data = league(NAMES[:2], replay=replay)
     folder = tmp_path / "league"
     folder.mkdir()
-    for _, match in data.duels[0].matches:
+    for _, _, match in data.duels[0].matches:
         if not match.replay.startswith("/"):
             (folder / match.replay).parent.mkdir(exist_ok=True)
             (folder / match.replay).write_bytes(b"replay")

@@ -50,7 +50,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "hostile.html").write_text(report_page.html(hostile))
     data = league(6)
     (made / "replays").mkdir()
-    play_match("straight", "still", replay=made / data.duels[0].matches[0][1].replay, max_steps=60)
+    play_match("straight", "still", replay=made / data.duels[0].matches[0].record.replay, max_steps=60)
     report_folder.write(data, made)
     return made
 

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from databases import PASSWORD, Postgres
-from leagues import Notes, PretendPool, play, record, write_league
+from leagues import Notes, PretendPool, play, write_league
 
 from referee.errors import UsageError
 from referee.league import config
 from referee.league.folder import LeagueStore
 from referee.league.league import begin, open_league
 from referee.league.playing import LeaguePlay
-from referee.league.store import Store
 from referee.tournament import address
 from referee.tournament.transactions import StoreError
-from referee.tournament.values import MatchTask, PlannedDuel, Team
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,130 +38,6 @@ def server() -> Iterator[Postgres]:
 def database(server: Postgres) -> str:
     """The address of an empty database."""
     return server.new()
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    """An empty store in each kind of database."""
-    url = request.getfixturevalue("database") if request.param == "postgres" else None
-    with Store.open(tmp_path, url, create=True) as opened:
-        yield opened
-
-
-def team(name: str, home: str = "/home") -> Team:
-    """A team of one file."""
-    return Team(name, {"": f"{name}.py"}, f"hash of {name}", home, {"": {f"{name}.py": "00"}})
-
-
-def a_task(number: int, game: int = 0, key: str = "") -> MatchTask:
-    """A match of a duel."""
-    return MatchTask(
-        key or f"{number}-{game}", number, game, {"hunter": "a", "prey": "b"}, {"width": 30, "hunter": [0, 1]}, 2**63 - 1 - number
-    )
-
-
-DUELS = [PlannedDuel(number, 0, ("a", "b"), number) for number in range(3)]
-TASKS = [a_task(number, game) for number in range(3) for game in range(2)]
-
-
-def test_facts_are_kept_and_replaced(store: Store) -> None:
-    assert store.fact("what") is None
-    values: list[Any] = [{"a": [1, None, "x"]}, "NUL \0 and \ud800 alone", [], False]
-    for value in values:
-        store.set_fact("what", value)
-        assert store.fact("what") == value
-
-
-def test_teams_come_back_in_order_whatever_their_names(store: Store) -> None:
-    names = ["z", "Ärger 'quoted'; drop table teams", "日本", "a"]
-    # A folder whose name is no UTF-8.
-    store.begin({"league": 1}, [team(name, "/home/\udcff") for name in names])
-    assert store.teams() == [team(name, "/home/\udcff") for name in names]
-    store.add_teams([team("late")], {"added": ["late"]})
-    assert [found.name for found in store.teams()] == [*names, "late"]
-    assert store.fact("added") == ["late"]
-    store.forfeit("late", "It can't start.")
-    assert store.forfeits() == {"late": "It can't start."}
-    new = team("late")._replace(hash="new", files={"": {"late.py": "11"}})
-    store.set_files(new)
-    assert store.forfeits() == {}
-    assert store.teams()[-1] == new
-    with pytest.raises(StoreError, match="can't be written"):
-        store.add_teams([team("fresh"), team("late")], {"added": ["late", "fresh"]})
-    assert (len(store.teams()), store.fact("added")) == (5, ["late"])
-
-
-def test_a_match_is_planned_once_and_done_once(store: Store) -> None:
-    store.put(DUELS[:2], TASKS[:4])
-    store.put(DUELS, TASKS)
-    assert store.duels() == DUELS
-    assert store.pending() == TASKS
-    first = record(TASKS[0], 5)
-    assert store.finish(first)
-    assert not store.finish(first)
-    # The same result that took another time on another machine.
-    assert not store.finish(first._replace(wall_seconds=9.0, host="there", seconds={"hunter": 3.0}, replay="elsewhere"))
-    assert store.disagreements() == []
-    assert not store.finish(record(TASKS[0], 6, host="there"))
-    ((key, other),) = store.disagreements()
-    assert (key, other.steps, other.host) == (TASKS[0].key, 6, "there")
-    assert store.pending() == TASKS[1:]
-    (kept,) = store.matches(done=True)
-    assert (kept.task, kept.status, kept.record) == (TASKS[0], "done", first)
-    assert [stored.task for stored in store.matches()] == TASKS
-    assert store.counts()._asdict() == {"planned": 5, "done": 1, "stopped": 0, "voids": 0}
-    assert len(store.last_times(5)) == 1
-    assert not store.finish(record(a_task(9)))
-
-
-def test_duels_are_stopped_and_planned_anew(store: Store) -> None:
-    store.put(DUELS, TASKS)
-    store.finish(record(TASKS[0]))
-    store.stop([0, 1], "Enough.")
-    assert store.duel_notes() == {0: "Enough.", 1: "Enough."}
-    assert store.counts()[:3] == (2, 1, 3)
-    new = [a_task(0, game, f"new{game}") for game in range(2)]
-    store.replan([TASKS[0].key, TASKS[1].key], [0], new)
-    assert store.duel_notes() == {1: "Enough."}
-    assert store.pending() == [*new, *TASKS[4:]]
-    # A result that comes after its duel was stopped still counts.
-    assert store.finish(record(TASKS[2]))
-
-
-def test_voids_are_counted_by_match(store: Store) -> None:
-    store.put(DUELS, TASKS)
-    for key, why in (("0-0", "First."), ("0-0", "Second."), ("1-0", "Third.")):
-        store.void(key, why, "here")
-    assert store.voids() == [("0-0", "First."), ("0-0", "Second."), ("1-0", "Third.")]
-    assert store.counts().voids == 3
-
-
-ODD = "NUL \0, \ud800 alone, \n, \x1b[31m"
-
-
-def test_text_that_no_database_takes_is_kept_escaped(store: Store) -> None:
-    store.begin({}, [team("a")])
-    store.put(DUELS, TASKS)
-    store.forfeit("a", ODD)
-    store.stop([0], ODD)
-    store.void("1-0", ODD, ODD)
-    store.finish(record(TASKS[2], faults={"prey": ODD}, text=ODD, host=ODD))
-    for told in (store.forfeits()["a"], store.duel_notes()[0], store.voids()[0][1]):
-        assert told.isprintable()
-        assert told.startswith("NUL \\x00, \\ud800 alone")
-    (kept,) = store.matches(done=True)
-    assert kept.record is not None
-    assert kept.record.faults == {"prey": ODD}
-
-
-def test_many_matches_are_read_a_part_at_a_time_while_others_are_written(store: Store) -> None:
-    duels = [PlannedDuel(number, 0, ("a", "b"), number) for number in range(1500)]
-    store.put(duels, [a_task(number) for number in range(1500)])
-    for number, stored in enumerate(store.matches()):
-        assert stored.task.duel == number
-        if number % 500 == 0:
-            store.finish(record(stored.task))
-    assert store.counts().done == 3
 
 
 @pytest.mark.slow
@@ -248,7 +122,7 @@ def test_what_is_no_database_of_a_league_is_one_sentence(referee: Referee, tmp_p
 def test_without_psycopg_the_extra_is_named(referee: Referee, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(UsageError, match="-m pip install 'psycopg"):
-        Store.open(tmp_path, "postgresql://host/x", create=True)
+        LeagueStore.open(tmp_path, "postgresql://host/x", create=True)
 
 
 @pytest.mark.parametrize(

@@ -8,24 +8,24 @@ from concurrent import futures
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from leagues import Notes, PretendPool, open_engine, record
+from leagues import Notes, PretendPool, open_new, record
 from leagues import play as played
 
-from referee.league.engine import Engine, LeagueStopped
+from referee.league.playing import LeaguePlay
 from referee.match.options import MatchOptions
 from referee.replay.paths import SUFFIX
 from referee.tournament.cluster import Batch, ClusterPool, League
 from referee.tournament.local import Finished
 from referee.tournament.package import pack
+from referee.tournament.plan import PlayStopped
+from referee.tournament.values import MatchTask
 from referee.tournament.worker import Completed, Terms, Void
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from leagues import EngineLeague
-
-    from referee.tournament.values import MatchTask
+    from referee.league.league import OpenLeague
     from referee.tournament.worker import Report
 
 
@@ -99,8 +99,8 @@ class Client:
 
 
 @pytest.fixture
-def league(tmp_path: Path) -> Iterator[EngineLeague]:
-    opened = open_engine(tmp_path, teams=6)
+def league(tmp_path: Path) -> Iterator[OpenLeague]:
+    opened = open_new(tmp_path, teams=6)
     yield opened
     opened.close()
 
@@ -113,15 +113,13 @@ def client(monkeypatch: pytest.MonkeyPatch) -> Client:
     return made
 
 
-def connect(league: EngineLeague, **options: Any) -> ClusterPool:
+def connect(league: OpenLeague, **options: Any) -> ClusterPool:
     return ClusterPool(league.schedule.terms, league.schedule.teams, league.replays, "tcp://pretended", **options)
 
 
-def tasks_of(league: EngineLeague) -> list[MatchTask]:
-    duels = league.schedule.duels(())
-    tasks = [task for duel in duels for task in league.schedule.tasks(duel)]
-    league.store.put(duels, tasks)
-    return tasks
+def tasks_of(league: OpenLeague) -> list[MatchTask]:
+    tasks = [task for duel in league.schedule.duels(()) for task in league.schedule.tasks(duel)]
+    return [MatchTask(task.key, 0, 0, task.names, task.settings, task.seed) for task in tasks]
 
 
 def submit(pool: ClusterPool, tasks: Sequence[MatchTask]) -> None:
@@ -132,7 +130,7 @@ def submit(pool: ClusterPool, tasks: Sequence[MatchTask]) -> None:
 
 @pytest.mark.parametrize("seconds", [0.001, 0.3, 9.0, 60.0])
 def test_at_most_two_batches_a_slot_are_under_way(tmp_path: Path, client: Client, seconds: float) -> None:
-    opened = open_engine(tmp_path, teams=20)
+    opened = open_new(tmp_path, teams=20)
     pool = connect(opened)
     queue = tasks_of(opened)
     done: list[str] = []
@@ -155,7 +153,7 @@ def test_at_most_two_batches_a_slot_are_under_way(tmp_path: Path, client: Client
 
 
 def test_the_first_batches_are_short_so_that_results_come_soon(tmp_path: Path, client: Client) -> None:
-    opened = open_engine(tmp_path, teams=30)
+    opened = open_new(tmp_path, teams=30)
     pool = connect(opened)
     queue = tasks_of(opened)
     sizes: list[int] = []
@@ -173,9 +171,7 @@ def test_the_first_batches_are_short_so_that_results_come_soon(tmp_path: Path, c
     opened.close()
 
 
-def test_each_match_of_a_lost_batch_is_void_and_then_alone_so_that_it_condemns_no_innocent_one(
-    league: EngineLeague, client: Client
-) -> None:
+def test_each_match_of_a_lost_batch_is_void_and_then_alone_so_that_it_condemns_no_innocent_one(league: OpenLeague, client: Client) -> None:
     pool = connect(league)
     tasks = tasks_of(league)
     submit(pool, tasks[:6])
@@ -209,7 +205,7 @@ def test_each_match_of_a_lost_batch_is_void_and_then_alone_so_that_it_condemns_n
     assert client.most <= 6
 
 
-def test_a_late_batch_is_given_to_another_worker(league: EngineLeague, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_late_batch_is_given_to_another_worker(league: OpenLeague, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("referee.tournament.cluster.LATE_FACTOR", 0.0)
     pool = connect(league)
     pool.late_seconds = 0.0
@@ -225,7 +221,7 @@ def test_a_late_batch_is_given_to_another_worker(league: EngineLeague, client: C
 
 
 @pytest.mark.parametrize("is_tampered", [False, True])
-def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: EngineLeague, is_tampered: bool) -> None:
+def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: OpenLeague, is_tampered: bool) -> None:
     class Twice(PretendPool):
         """Brings every result a second time, as two workers do that have played the same match."""
 
@@ -237,11 +233,11 @@ def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: 
             ]
 
     notes = Notes()
-    Engine(league.store, Twice(played), league.schedule, notes).run()
+    LeaguePlay(league, Twice(played)).run(notes)
     assert len(notes.finished_keys) == len(set(notes.finished_keys)) == 30
-    assert league.store.counts()._asdict() == {"planned": 0, "done": 30, "stopped": 0, "voids": 0}
-    firsts = {stored.task.key: stored.record for stored in league.store.matches()}
-    seconds = dict(league.store.disagreements())
+    assert league.view.state().counts._asdict() == {"planned": 0, "done": 30, "stopped": 0, "voids": 0}
+    firsts = {stored.task.key: stored.record for stored in league.view.matches()}
+    seconds = {second.key: second for second in league.store.core.disagreements()}
     assert seconds.keys() == (firsts.keys() if is_tampered else set())
     for key, second in seconds.items():
         first = firsts[key]
@@ -250,7 +246,7 @@ def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: 
 
 
 def test_both_replays_of_a_match_that_was_played_twice_are_kept(
-    league: EngineLeague, client: Client, monkeypatch: pytest.MonkeyPatch
+    league: OpenLeague, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("referee.tournament.cluster.LATE_FACTOR", 0.0)
     pool = connect(league)
@@ -267,26 +263,15 @@ def test_both_replays_of_a_match_that_was_played_twice_are_kept(
     assert [(league.folder / replay).read_bytes() for replay in replays] == [b"replay"] * 2
 
 
-def test_a_second_result_is_compared_and_the_first_one_counts(league: EngineLeague) -> None:
-    task, other, *_ = tasks_of(league)
-    assert league.store.finish(record(task, 5))
-    assert not league.store.finish(record(task, 5, wall_seconds=9.0, host="there", seconds={"hunter": 3.0, "prey": 1.0}))
-    assert league.store.disagreements() == []
-    assert not league.store.finish(record(task, 6, host="there"))
-    assert [(key, second.steps, second.host) for key, second in league.store.disagreements()] == [(task.key, 6, "there")]
-    assert league.store.finish(record(other, 6))
-    assert next(stored.record.steps for stored in league.store.matches(done=True) if stored.record) == 5
-
-
-def test_a_lost_connection_stops_the_league(league: EngineLeague, client: Client) -> None:
+def test_a_lost_connection_stops_the_league(league: OpenLeague, client: Client) -> None:
     pool = connect(league)
     client.status = "connecting"
-    with pytest.raises(LeagueStopped, match="The connection to the Dask scheduler at tcp://pretended is lost"):
-        Engine(league.store, pool, league.schedule, Notes()).run()
-    assert league.store.counts().planned == 30
+    with pytest.raises(PlayStopped, match="The connection to the Dask scheduler at tcp://pretended is lost"):
+        LeaguePlay(league, pool).run(Notes())
+    assert league.view.state().counts.planned == 30
 
 
-def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(league: EngineLeague, client: Client) -> None:
+def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(league: OpenLeague, client: Client) -> None:
     notes: list[str] = []
     pool = connect(league, on_note=notes.append)
     pool.count_seconds = 0.0
@@ -300,7 +285,7 @@ def test_the_slots_follow_the_workers_and_people_learn_that_there_are_none(leagu
     assert notes == ["The Dask scheduler at tcp://pretended has no workers any more; the league waits for new ones."]
 
 
-def test_the_same_league_has_the_same_files_and_gives_them_back(league: EngineLeague, client: Client) -> None:
+def test_the_same_league_has_the_same_files_and_gives_them_back(league: OpenLeague, client: Client) -> None:
     first = connect(league)
     connect(league)
     assert client.plugins[0] == client.plugins[1]
@@ -310,7 +295,7 @@ def test_the_same_league_has_the_same_files_and_gives_them_back(league: EngineLe
     first.close()
 
 
-def test_a_void_names_its_machine(league: EngineLeague, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_void_names_its_machine(league: OpenLeague, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     void = Void("1", "The disk is full.", "", is_fatal=True)
     monkeypatch.setattr("referee.tournament.cluster.LocalPool", lambda *_: PretendPool(lambda _: void))
     there = League(Terms("evasion", options=MatchOptions(isolation="none")), *pack((), "evasion"), tmp_path)
