@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from os.path import commonpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.league.config import ELIMINATION
 from referee.league.report import RUNNING
@@ -19,12 +19,13 @@ from referee.replay.paths import SUFFIX
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from referee.games.game import Json
+    from referee.games.game import Json, Seat
     from referee.league.league import Standing
-    from referee.league.report import DuelLine, MatchLine, ReportData
+    from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData
     from referee.league.schedule import BracketLine
+    from referee.league.tallies import TeamTally
 
 #: The sections of the page, with their names in its navigation.
 _SECTIONS = (
@@ -47,7 +48,7 @@ def html(data: ReportData, pages: Container[str] = ()) -> str:
     """
     from referee.pages import render
 
-    return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data))
+    return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data)._asdict())
 
 
 def _config(data: ReportData) -> dict[str, Json]:
@@ -56,44 +57,122 @@ def _config(data: ReportData) -> dict[str, Json]:
     return {"live": data.progress.state == RUNNING, "teams": [render.well_formed(place.row.team) for place in data.standings]}
 
 
-def _shown(data: ReportData) -> dict[str, Json]:
+class TeamRow(NamedTuple):
+    """What the page shows of a team: the fields of its row in the standings and of its rating, None for a rating that is not known."""
+
+    shown_place: str
+    team: str
+    points: float
+    played: int
+    won: int
+    tied: int
+    lost: int
+    byes: int
+    forfeits: int
+    total: float | None
+    stage: int
+    buchholz: float | None
+    elo: float | None
+    low: float | None
+    high: float | None
+    best_rank: int
+    worst_rank: int
+    decided: bool
+
+
+class TeamLines(NamedTuple):
+    """A team with what its matches came to, and the class and text of each cell of its line in the crosstable."""
+
+    row: TeamRow
+    tally: TeamTally
+    cells: list[tuple[str, str]]
+
+
+class Columns(NamedTuple):
+    """Which columns the standings have that only some leagues have."""
+
+    stage: bool
+    share: bool
+    buchholz: bool
+    forfeits: bool
+
+
+class Page(NamedTuple):
+    """What the template of the report shows."""
+
+    league: ReportData
+    progress: LeagueProgress
+    about: str
+    sections: Sequence[tuple[str, str]]
+    rows: list[TeamRow]
+    names: list[str]
+    teams: list[TeamLines]
+    scale: _Scale
+    has: Columns
+    bracket: list[tuple[str, list[BracketLine], int]]
+    fixture_rule: str
+    endings: list[tuple[Seat, list[str]]]
+    time: str
+    most_time: float
+    settings: list[tuple[str, str]]
+    variants: list[list[tuple[str, str]]]
+
+
+def _shown(data: ReportData) -> Page:
     """Return what the template of the report shows."""
     rows = [_row(place) for place in data.standings]
-    names = [place.row.team for place in data.standings]
+    names = [row.team for row in rows]
     team_tallies = tallies(names, data.duels)
     cross = crosstable(names, data.duels)
     is_elimination = data.format == ELIMINATION
-    teams = [(row, team_tallies[team], [_cell(cross, team, other) for other in names]) for row, team in zip(rows, names, strict=True)]
     about = [f"{data.game} {data.rules}".strip(), data.format, counted(len(rows), "team"), "" if data.seed is None else f"seed {data.seed}"]
-    return {
-        "league": data,
-        "progress": data.progress,
-        "about": " · ".join(text for text in about if text),
-        "sections": _SECTIONS,
-        "rows": rows,
-        "names": names,
-        "teams": teams,
-        "scale": _Scale(rows),
-        "has": {
-            "stage": is_elimination,
-            "share": data.is_live and not is_elimination,
-            "buchholz": any(row["buchholz"] is not None for row in rows),
-            "forfeits": any(row["forfeits"] for row in rows),
-        },
-        "bracket": list(_bracket(data)),
-        "fixture_rule": FIXTURE_RULE,
-        "endings": endings(team_tallies.values(), data.duels),
-        "time": _time(data),
-        "most_time": max([1e-9, *(tally.mean for tally in team_tallies.values())]),
-        "settings": _facts(data.settings),
-        "variants": [_facts(settings) for settings in data.variants] if len(data.variants) > 1 else [],
-    }
+    return Page(
+        data,
+        data.progress,
+        " · ".join(text for text in about if text),
+        _SECTIONS,
+        rows,
+        names,
+        [TeamLines(row, team_tallies[row.team], [_cell(cross, row.team, other) for other in names]) for row in rows],
+        _Scale(rows),
+        Columns(
+            stage=is_elimination,
+            share=data.is_live and not is_elimination,
+            buchholz=any(row.buchholz is not None for row in rows),
+            forfeits=any(row.forfeits for row in rows),
+        ),
+        list(_bracket(data)),
+        FIXTURE_RULE,
+        endings(team_tallies.values(), data.duels),
+        _time(data),
+        max([1e-9, *(tally.mean for tally in team_tallies.values())]),
+        _facts(data.settings),
+        [_facts(settings) for settings in data.variants] if len(data.variants) > 1 else [],
+    )
 
 
-def _row(place: Standing) -> dict[str, Json]:
-    """Return what a template shows of a team: the fields of its row and of its rating, with None for a rating that is not known."""
-    values = {**place.row._asdict(), **place.rating._asdict()}
-    return {**{name: _finite(value) for name, value in values.items()}, "shown_place": place.row.shown_place, "decided": place.is_decided}
+def _row(place: Standing) -> TeamRow:
+    row, rating = place.row, place.rating
+    return TeamRow(
+        row.shown_place,
+        row.team,
+        row.points,
+        row.played,
+        row.won,
+        row.tied,
+        row.lost,
+        row.byes,
+        row.forfeits,
+        _finite(row.total),
+        row.stage,
+        row.buchholz,
+        _finite(rating.elo),
+        _finite(rating.low),
+        _finite(rating.high),
+        rating.best_rank,
+        rating.worst_rank,
+        place.is_decided,
+    )
 
 
 def _time(data: ReportData) -> str:
@@ -120,10 +199,8 @@ def _cell(cross: Mapping[tuple[str, str], float], team: str, other: str) -> tupl
 class _Scale:
     """The scale of all ratings, as shares of the width of a bar."""
 
-    def __init__(self, rows: Iterable[Mapping[str, Json]]) -> None:
-        bounds: list[float] = [
-            value for row in rows if row["elo"] is not None for value in (row["low"], row["high"], row["elo"]) if value is not None
-        ]
+    def __init__(self, rows: Iterable[TeamRow]) -> None:
+        bounds = [value for row in rows if row.elo is not None for value in (row.low, row.high, row.elo) if value is not None]
         low, high = min(-50.0, *bounds, 0), max(50.0, *bounds, 0)
         margin = (high - low) * 0.03
         self._low, self._width = low - margin, high - low + 2 * margin
@@ -211,6 +288,6 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
     return {"texts": list(texts), "replay": [prefix, suffix], "duels": rows}
 
 
-def _finite(value: object) -> object:
+def _finite(value: float) -> float | None:
     """Return the value; None in place of a number that is not finite."""
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return value if math.isfinite(value) else None
