@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from leagues import IDLE
-from referee.league.store import Store
 from rubrics import HOMEWORK, RUBRIC, SEED
 from sandboxes import missing, need
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import open_engine, record
+from leagues import record
 
 from referee.cli.league_output import ProgressPrinter
-from referee.tournament.progress import Pace
+from referee.tournament.progress import MatchCounts, Pace
+from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from leagues import EngineLeague
+    from collections.abc import Sequence
 
 
 def paced(ends: Sequence[float], begun: float = 0.0) -> Pace:
@@ -52,26 +50,27 @@ class Clock:
         return self.now
 
 
-@pytest.fixture
-def league(tmp_path: Path) -> Iterator[EngineLeague]:
-    """A league of 30 matches, none of which is played."""
-    opened = open_engine(tmp_path, teams=6)
-    duels = opened.schedule.duels(())
-    opened.store.put(duels, [task for duel in duels for task in opened.schedule.tasks(duel)])
-    yield opened
-    opened.close()
+class Played:
+    """A league of 30 matches, of which so many are done."""
+
+    done = 0
+
+    def counts(self) -> MatchCounts:
+        return MatchCounts(30 - self.done, self.done, 0, 0)
 
 
-def test_the_progress_waits_for_results_and_tells_no_time_without_workers(league: EngineLeague) -> None:
-    clock = Clock()
-    shown = ProgressPrinter(league.store, is_quiet=True, clock=clock)
-    tasks = league.store.pending()
+TASKS = [MatchTask(f"{number}", number // 2, number % 2, {"hunter": f"A{number}", "prey": f"B{number}"}, {}, 1) for number in range(30)]
+
+
+def test_the_progress_waits_for_results_and_tells_no_time_without_workers() -> None:
+    clock, league, tasks = Clock(), Played(), [*TASKS]
+    shown = ProgressPrinter(league, is_quiet=True, clock=clock)
 
     def play(count: int, seconds: float) -> str:
         for _ in range(count):
             clock.now += seconds
             task = tasks.pop(0)
-            league.store.finish(record(task))
+            league.done += 1
             shown.finished(task, record(task))
             shown.tick(tasks[:3])
         return shown.line()
@@ -92,10 +91,10 @@ def test_the_progress_waits_for_results_and_tells_no_time_without_workers(league
     assert play(15, 1.0) == "30 of 30 matches, 60 a minute"
 
 
-def test_a_match_that_takes_long_is_named(league: EngineLeague, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_match_that_takes_long_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
-    shown = ProgressPrinter(league.store, is_quiet=False, clock=clock)
-    first, second, *_ = league.store.pending()
+    shown = ProgressPrinter(Played(), is_quiet=False, clock=clock)
+    first, second, *_ = TASKS
     shown.tick([first])
     clock.now += 11.0
     shown.tick([first, second])
