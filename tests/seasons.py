@@ -15,7 +15,7 @@ from asgi import asked
 from referee.arena.arena import open_arena
 from referee.arena.player import arena_pool, play_batches
 from referee.arena.server import ArenaServer
-from referee.cli.league_output import ProgressPrinter
+from referee.tournament.progress import ProgressLines
 from referee.tournament.workers import Workers
 
 if TYPE_CHECKING:
@@ -114,4 +114,4 @@ def play(running: Season, duels: int) -> None:
     """Play so many duels."""
     running.arena.plan(duels)
     with contextlib.closing(arena_pool(running.arena, Workers(1), lambda _: None)) as pool:
-        play_batches(running.arena, pool, ProgressPrinter(running.arena, is_quiet=True))
+        play_batches(running.arena, pool, ProgressLines(running.arena, print, is_quiet=True))

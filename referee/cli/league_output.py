@@ -17,7 +17,7 @@ from referee.support.escape import printable
 from referee.support.outputs import write_output
 from referee.support.words import counted, cut
 from referee.tournament.export import MARK, as_csv_text, csv_text
-from referee.tournament.progress import Pace, ProgressListener
+from referee.tournament.progress import LINE_SECONDS, ProgressLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from referee.league.league import OpenLeague
     from referee.tournament.progress import Counted
     from referee.tournament.replays import Check, Progress
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import MatchTask
 
 
 #: The width of a table where there is no terminal.
@@ -55,82 +55,18 @@ def top(opened: OpenLeague, state: LeagueState, wide: int, high: int) -> list[st
     return table(places, wide, is_live=state.is_live, kind=opened.league.format.kind) if state.results else []
 
 
-_LINE_SECONDS = 10.0
-#: The time left is told after so many seconds of play: before, the start of the workers counts for too much.
-_MEASURED_SECONDS = 10.0
 #: The standings are computed again after a multiple of the time that computing them took; and the least and most seconds until then.
 _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 
 
-class ProgressPrinter(ProgressListener):
-    """Counts matches and prints the progress."""
-
-    def __init__(self, store: Counted, *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
-        self._store = store
-        self._is_quiet = is_quiet
-        self._clock = clock
-        self._told = clock()
-        #: When each running match was seen first.
-        self._since: dict[str, float] = {}
-        #: None while nobody can play.
-        self._pace: Pace | None = Pace(self._told)
-
-    def finished(self, task: MatchTask, record: Record) -> None:
-        """Count a match."""
-        if self._pace is not None:
-            self._pace.note(self._clock())
-
-    def said(self, text: str) -> None:
-        """Print a message at once."""
-        say(text)
-
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
-        """Print a line now and then."""
-        self._measure(running)
-        self._since = {task.key: self._since.get(task.key, self._clock()) for task in running or ()}
-        if not self._is_quiet and self._clock() - self._told >= _LINE_SECONDS:
-            self._told = self._clock()
-            say(self.line() + self._awaited(running or ()))
-
-    def _awaited(self, running: Sequence[MatchTask]) -> str:
-        """Return the running match that takes longest, as the end of a line; "" if none takes long."""
-        longest = min(running, key=lambda task: self._since[task.key], default=None)
-        seconds = 0.0 if longest is None else self._clock() - self._since[longest.key]
-        if longest is None or seconds < _LINE_SECONDS:
-            return ""
-        return f", waiting for {' against '.join(longest.seats.values())} ({_duration(seconds)} so far)"
-
-    def _measure(self, running: Sequence[MatchTask] | None) -> None:
-        """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""
-        if running is None:
-            self._pace = None
-        elif self._pace is None:
-            self._pace = Pace(self._clock())
-
-    def line(self) -> str:
-        """Return the progress as a line: the matches played, the speed of the last minute and the time that is left."""
-        counts = self._store.counts()
-        voids = f", {counts.voids:,} void" if counts.voids else ""
-        return f"{counts.done:,} of {counted(counts.total, 'match')}{voids}, {self._speed(counts.planned, self._clock())}"
-
-    def _speed(self, planned: int, now: float) -> str:
-        if self._pace is None:
-            return "waiting for workers"
-        rate = self._pace.rate(now)
-        if rate is None:
-            return "waiting for results"
-        is_measured = planned and now - self._pace.begun >= _MEASURED_SECONDS
-        return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {_duration(planned / rate)} left" if is_measured else "")
-
-
-class LiveProgress(ProgressPrinter):
+class LiveProgress(ProgressLines):
     """Shows the standings, the running matches and the speed as a table that is redrawn in place.
 
     ``standings`` returns the lines of the table, within a number of columns and of lines.
     """
 
     def __init__(self, store: Counted, standings: Callable[[int, int], list[str]]) -> None:
-        super().__init__(store, is_quiet=False)
+        super().__init__(store, say, is_quiet=False)
         from rich.console import Console
         from rich.live import Live
 
@@ -155,7 +91,7 @@ class LiveProgress(ProgressPrinter):
         """Redraw the table."""
         from rich.text import Text
 
-        self._measure(running)
+        self.measure(running)
         if time.monotonic() >= self._next:
             begun = time.monotonic()
             self._table = self._standings(self._live.console.width, max(5, self._live.console.height - 8))
@@ -167,10 +103,10 @@ class LiveProgress(ProgressPrinter):
 
 
 @contextlib.contextmanager
-def progress(store: Counted, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[ProgressPrinter]:
+def progress(store: Counted, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[ProgressLines]:
     """Show the progress while matches are played."""
     if is_quiet or not sys.stderr.isatty():
-        yield ProgressPrinter(store, is_quiet=is_quiet)
+        yield ProgressLines(store, say, is_quiet=is_quiet)
         return
     live = LiveProgress(store, standings)
     live.start()
@@ -178,13 +114,6 @@ def progress(store: Counted, standings: Callable[[int, int], list[str]], *, is_q
         yield live
     finally:
         live.stop()
-
-
-def _duration(seconds: float) -> str:
-    """A time for people."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
 
 
 def put_export(
@@ -231,5 +160,5 @@ def put_check(verify: Callable[[Progress | None], Check], *, as_json: bool) -> N
 
 def plain_progress(what: str) -> Callable[[int, int], None]:
     """Return a listener that prints a line every ten seconds; ``what`` are the things that are done."""
-    print_seldom = seldom(_LINE_SECONDS)
+    print_seldom = seldom(LINE_SECONDS)
     return lambda done, total: print_seldom(f"{done:,} of {total:,} {what}")

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from referee.support.words import counted
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from referee.tournament.values import MatchTask, Record
 
 #: The speed is that of so many seconds, or that of the last matches if fewer than these ended in them.
 _SECONDS, _MATCHES = 60.0, 10
+#: How often a line is said, in seconds.
+LINE_SECONDS = 10.0
+#: The time left is said after so many seconds of play: before, the start of the workers counts for too much.
+_MEASURED_SECONDS = 10.0
 #: After so many times the usual time between two ends, the speed says nothing about the present any more.
 _SILENCE = 5.0
 
@@ -98,3 +105,72 @@ class Pace:
         if now - self._ends[-1] > max(_SECONDS, _SILENCE * usual):
             return None
         return len(self._ends) / max(now - since, 0.001)
+
+
+class ProgressLines(ProgressListener):
+    """Counts matches, and passes the progress to ``say`` as a line every ten seconds unless it ``is_quiet``."""
+
+    def __init__(self, store: Counted, say: Callable[[str], None], *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
+        self._store = store
+        self._say = say
+        self._is_quiet = is_quiet
+        self._clock = clock
+        self._told = clock()
+        #: When each running match was seen first.
+        self._since: dict[str, float] = {}
+        #: None while nobody can play.
+        self._pace: Pace | None = Pace(self._told)
+
+    def finished(self, task: MatchTask, record: Record) -> None:
+        """Count a match."""
+        if self._pace is not None:
+            self._pace.note(self._clock())
+
+    def said(self, text: str) -> None:
+        """Pass a sentence on at once."""
+        self._say(text)
+
+    def tick(self, running: Sequence[MatchTask] | None) -> None:
+        """Say a line now and then."""
+        self.measure(running)
+        self._since = {task.key: self._since.get(task.key, self._clock()) for task in running or ()}
+        if not self._is_quiet and self._clock() - self._told >= LINE_SECONDS:
+            self._told = self._clock()
+            self._say(self.line() + self._awaited(running or ()))
+
+    def _awaited(self, running: Sequence[MatchTask]) -> str:
+        """Return the running match that takes longest, as the end of a line; "" if none takes long."""
+        longest = min(running, key=lambda task: self._since[task.key], default=None)
+        seconds = 0.0 if longest is None else self._clock() - self._since[longest.key]
+        if longest is None or seconds < LINE_SECONDS:
+            return ""
+        return f", waiting for {' against '.join(longest.seats.values())} ({_duration(seconds)} so far)"
+
+    def measure(self, running: Sequence[MatchTask] | None) -> None:
+        """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""
+        if running is None:
+            self._pace = None
+        elif self._pace is None:
+            self._pace = Pace(self._clock())
+
+    def line(self) -> str:
+        """Return the progress as a line: the matches played, the speed of the last minute and the time that is left."""
+        counts = self._store.counts()
+        voids = f", {counts.voids:,} void" if counts.voids else ""
+        return f"{counts.done:,} of {counted(counts.total, 'match')}{voids}, {self._speed(counts.planned, self._clock())}"
+
+    def _speed(self, planned: int, now: float) -> str:
+        if self._pace is None:
+            return "waiting for workers"
+        rate = self._pace.rate(now)
+        if rate is None:
+            return "waiting for results"
+        is_measured = planned and now - self._pace.begun >= _MEASURED_SECONDS
+        return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {_duration(planned / rate)} left" if is_measured else "")
+
+
+def _duration(seconds: float) -> str:
+    """A time for people."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -13,7 +13,6 @@ from clusters import PAGE, Cluster, certificates, cluster
 from leagues import IDLE, Notes, open_new, write_league
 from sandboxes import missing, need
 
-from referee.cli.league_output import ProgressPrinter
 from referee.errors import UsageError
 from referee.league import config
 from referee.league.league import begin
@@ -21,6 +20,7 @@ from referee.league.playing import LeaguePlay
 from referee.tournament.cluster import ClusterPool
 from referee.tournament.local import LocalPool
 from referee.tournament.plan import PlayStopped
+from referee.tournament.progress import ProgressLines
 from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
@@ -122,11 +122,11 @@ def test_a_worker_that_joins_later_gets_the_files_and_plays_on_alone(league: Ope
     assert len(notes.finished_keys) == 30
 
 
-class Watched(ProgressPrinter):
+class Watched(ProgressLines):
     """The progress as a person sees it. After five matches the cluster loses its workers; once that was told, there is a new one."""
 
     def __init__(self, played: LeaguePlay, nodes: Cluster) -> None:
-        super().__init__(played, is_quiet=True)
+        super().__init__(played, print, is_quiet=True)
         self._nodes = nodes
         self._done = 0
         self.waiting: list[str] = []

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from leagues import record
 
-from referee.cli.league_output import ProgressPrinter
-from referee.tournament.progress import MatchCounts, Pace
+from referee.tournament.progress import MatchCounts, Pace, ProgressLines
 from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ TASKS = [MatchTask(f"{number}", number // 2, number % 2, {"hunter": f"A{number}"
 
 def test_the_progress_waits_for_results_and_tells_no_time_without_workers() -> None:
     clock, league, tasks = Clock(), Played(), [*TASKS]
-    shown = ProgressPrinter(league, is_quiet=True, clock=clock)
+    shown = ProgressLines(league, print, is_quiet=True, clock=clock)
 
     def play(count: int, seconds: float) -> str:
         for _ in range(count):
@@ -93,16 +92,16 @@ def test_the_progress_waits_for_results_and_tells_no_time_without_workers() -> N
 
 def test_a_match_that_takes_long_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
-    shown = ProgressPrinter(Played(), is_quiet=False, clock=clock)
+    shown = ProgressLines(Played(), print, is_quiet=False, clock=clock)
     first, second, *_ = TASKS
     shown.tick([first])
     clock.now += 11.0
     shown.tick([first, second])
     teams = " against ".join(first.seats.values())
-    assert capsys.readouterr().err == f"0 of 30 matches, waiting for results, waiting for {teams} (11 s so far)\n"
+    assert capsys.readouterr().out == f"0 of 30 matches, waiting for results, waiting for {teams} (11 s so far)\n"
     clock.now += 10.5
     shown.tick([second])
-    assert "waiting for " + " against ".join(second.seats.values()) in capsys.readouterr().err
+    assert "waiting for " + " against ".join(second.seats.values()) in capsys.readouterr().out
     clock.now += 10.5
     shown.tick([])
-    assert capsys.readouterr().err == "0 of 30 matches, waiting for results\n"
+    assert capsys.readouterr().out == "0 of 30 matches, waiting for results\n"
