@@ -65,14 +65,14 @@ def run(
     need_league("league")
     from referee.handins.names import file_name
     from referee.league import edit
-    from referee.league.config import load
+    from referee.league.config import is_results, load
     from referee.league.league import REPLAYS, begin, check_new
     from referee.league.league_schedule import Schedule
     from referee.players.names import named_files
     from referee.tournament.commitment import announcement, private_file
 
     place = series.place()
-    if edit.is_results(file):
+    if is_results(file):
         if out is not None or database is not None:
             raise UsageError(f"{file} is the folder of a league, which goes on there: leave out --out and --database.")
         _go_on(file, None, void, place, series)

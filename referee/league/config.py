@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 ROUND_ROBIN, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
 #: The league file in a folder of teams.
 FILE = "league.toml"
+#: The files by which a results folder is known, and the folder for all that is given none.
+RESULTS = ("league.sqlite", "database.url", "league.id")
+OUTPUT = "matches"
 _MOST_BYTES = 16 << 20
 _MOST_TEAMS = 100_000
 
@@ -154,10 +157,20 @@ def _of_file(path: Path, seed_of: SeedOf) -> League:
         raise UsageError(f"In the league file {path}: {error}") from None
 
 
+def is_results(folder: Path) -> bool:
+    """True for the results folder of a league, known by its store or its id; any other folder is a folder of teams."""
+    return any((folder / name).is_file() for name in RESULTS)
+
+
+def _is_written(folder: Path) -> bool:
+    """True for a folder into which the referee writes: that of results, and the default one."""
+    return folder.name == OUTPUT or is_results(folder)
+
+
 def _of_folder(path: Path, seed_of: SeedOf) -> League:
     home = path.resolve()
     try:
-        entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__pycache__")))
+        entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__pycache__")) and not _is_written(entry))
     except OSError as error:
         raise UsageError(f"The folder {path} can't be read: {error.strerror or error}.") from None
     if len(entries) < 2:

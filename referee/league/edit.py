@@ -53,11 +53,6 @@ def stored_league(folder: Path) -> League | None:
         return None if row is None else config.from_json(row.league)
 
 
-def is_results(folder: Path) -> bool:
-    """True for the results folder of a league, known by its store or its id; any other folder is a folder of teams."""
-    return any((folder / name).is_file() for name in (FILE, address.FILE, address.ID_FILE))
-
-
 def seed_in(folder: Path) -> int | str:
     """Return the seed of the league in a folder; a new secret if there is none."""
     try:

@@ -316,3 +316,12 @@ def test_a_folder_with_too_few_teams_says_what_to_put_into_it(tmp_path: Path) ->
     (tmp_path / "one.py").write_text("")
     with pytest.raises(UsageError, match="there is one team, but a league needs two or more; put a program"):
         load(tmp_path)
+
+
+def test_what_the_referee_wrote_into_a_folder_of_teams_is_no_team(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.py").write_text("pass\n")
+    for name, file in (("matches", "x"), ("out", "league.sqlite"), ("elsewhere", "database.url")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).touch()
+    assert [team.name for team in load(tmp_path).teams] == ["a", "b"]
