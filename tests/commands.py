@@ -68,7 +68,6 @@ _IMPORTED = (
     "referee.league.report",
     "referee.tournament.roles",
     "referee.tournament.sequential",
-    "referee.league.store",
     "referee.match.match",
     "referee.pages.render",
     "referee.players.names",
