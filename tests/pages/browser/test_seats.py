@@ -126,7 +126,7 @@ def test_the_board_before_the_heading_while_and_the_result_after_a_match(serve: 
     assert page.evaluate("changes") == 0
     assert axe(page) == []
     give_up(page)
-    page.locator("#ending-text").get_by_text("You gave up. The prey wins.").wait_for()
+    page.locator("#ending-text").get_by_text("You gave up. Still wins.").wait_for()
     page.get_by_text("✓ verified").first.wait_for()
     assert axe(page) == []
     spectator.locator("#outcome", has_text="The hunter (Ada) gave up.").wait_for()
