@@ -129,7 +129,7 @@ def test_the_board_before_the_heading_while_and_the_result_after_a_match(serve: 
     page.locator("#ending-text").get_by_text("You gave up. Still wins.").wait_for()
     page.get_by_text("✓ verified").first.wait_for()
     assert axe(page) == []
-    spectator.locator("#outcome", has_text="The hunter (Ada) gave up.").wait_for()
+    spectator.locator("#outcome", has_text="Still wins: Ada gave up in step ").wait_for()
     assert page.url.startswith(served.addresses[0])
     path = tmp_path / "h.gz"
     assert verify(path).problem is None
