@@ -173,20 +173,21 @@ def _summary(report: Report) -> str:
 
 
 def _hint(request: CheckRequest, report: Report) -> None:
-    """Print the next step: the first failed check again, or a match."""
-    failed = next((result for result in report.results if result.finding.status == "failed"), None)
-    game, rules = request.game.info, request.settings.rules
-    name = "" if game.name == games.names()[0] else f" --game {game.name}"
-    name += "" if rules == game.rule_sets[0] else f" --rules {rules}"
-    if failed is not None or not report.counts["ok"]:
-        only = f" --only {failed.check.name}" if failed is not None and failed.check.name != _STARTS else ""
-        seats = [failed.seat] if failed is not None and only else request.seats
-        seat = f" --seat {seats[0]}" if len(seats) == 1 else ""
-        say(f"Next:  {program()} check {shlex.quote(request.bot)}{name}{seat}{only}")
-        return
+    """Print the next step: the first failed check again, all checks at all seats if that was done or nothing works, or a match."""
     from referee.author.check.matches import play_words
 
-    say(f"Next:  {program()} play {play_words(request.game, request.settings, {report.seats[0]: request.bot})}")
+    failed = next((result for result in report.results if result.finding.status == "failed"), None)
+    game, rules = request.game.info, request.settings.rules
+    words = f"check {shlex.quote(request.bot)}"
+    words += "" if game.name == games.names()[0] else f" --game {game.name}"
+    words += "" if rules == game.rule_sets[0] else f" --rules {rules}"
+    has_trouble = failed is not None or not report.counts["ok"] + report.counts["warning"]
+    is_one = len(request.checks) == len(request.seats) == 1
+    if failed is not None and failed.check.name != _STARTS and not is_one:
+        words += f" --seat {failed.seat} --only {failed.check.name}"
+    elif not has_trouble:
+        words = f"play {play_words(request.game, request.settings, {(*report.seats, *request.seats)[0]: request.bot})}"
+    say(f"Next:  {program()} {words}")
 
 
 @app.command(rich_help_panel=GRADERS)

@@ -62,11 +62,11 @@ def test_a_failure_says_what_was_sent_what_came_and_what_to_do(referee: Cli, fol
 
 
 @pytest.mark.parametrize("seat", ["", " --seat hunter"])
-def test_the_next_check_of_a_bot_that_does_not_start_is_at_the_seats_that_were_asked(seat: str, referee: Cli, tmp_path: Path) -> None:
+def test_the_next_check_of_a_bot_that_does_not_start_is_at_all_seats(seat: str, referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "bot.py").write_text("raise SystemExit(7)")
     done = referee("check", "bot.py", "--isolation", "none", *seat.split())
     assert done.returncode == 1
-    assert done.stderr.endswith(f" check bot.py{seat}\n")
+    assert done.stderr.endswith(" check bot.py\n")
 
 
 @pytest.mark.parametrize("columns", [40, 60, 160])
@@ -112,7 +112,7 @@ def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder:
     (folder / "ends.py").write_text("raise SystemExit")
     done = referee("check", "ends.py", "--only", "flushes,memory", "--seat", "hunter")
     assert done.stdout.endswith("3 checks: 0 ok, 1 failed, 2 skipped.\n")
-    assert done.stderr.endswith("referee check ends.py --seat hunter\n")
+    assert done.stderr.endswith("referee check ends.py\n")
 
 
 @pytest.mark.parametrize(
@@ -385,3 +385,35 @@ def test_a_folder_is_built_once_and_the_errors_of_its_build_are_shown(referee: C
     assert "can't be built: 'gcc -o bot bot.c' ended with exit status 1" in done.stdout
     assert re.search(r"^ +bot.c:1:", done.stdout, re.MULTILINE)
     assert "do    Run the build of its bot.toml by hand" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "following"),
+    [
+        (("broken.py",), "check broken.py --seat hunter --only start-messages"),
+        (("broken.py", "--seat", "prey", "--only", "start-messages"), "check broken.py"),
+        (("hunts.py", "--seat", "prey"), "check hunts.py"),
+        (("ends.py", "--seat", "prey"), "check ends.py"),
+        (("good.py", "--only", "ready"), "play good.py evader"),
+    ],
+    ids=" ".join,
+)
+def test_the_next_step_leads_on(words: tuple[str, ...], following: str, referee: Cli, folder: Path) -> None:
+    (folder / "ends.py").write_text("raise SystemExit(3)\n")
+    (folder / "hunts.py").write_text(
+        "from sdk import HunterBot\nclass Hunts(HunterBot):\n    def hunt(self, state): return None\nHunts.main()\n"
+    )
+    done = referee("check", *words, "--isolation", "none")
+    assert done.stderr.splitlines()[-1].endswith(f" {following}"), done.stderr
+
+
+def test_a_bot_that_fails_late_under_other_rules_is_warned(referee: Cli, folder: Path) -> None:
+    """Five questions don't show it: a match does."""
+    (folder / "late.py").write_text(
+        "from sdk import HunterBot\nclass Late(HunterBot):\n    def hunt(self, state):\n"
+        "        assert state.settings.rules != 'gameserver' or state.step < 40\n        return None\nLate.main()\n"
+    )
+    done = referee("check", "late.py", "--seat", "hunter", "--only", "rule-sets", "--isolation", "none")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"warning  rule-sets  Under the rules gameserver it fails after \d+ steps: The hunter \(late.py\) exited", done.stdout)
+    assert 'add rules = ("classic", "diagonal") to its class' in " ".join(done.stdout.split())

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from referee.replay.faults import Fault
 
 GROUP = "matches"
-#: The most steps of a match, and the seconds after which it ends.
-_STEPS, _SECONDS = 1_500, 8.0
+#: The most steps of a match, and the seconds after which it ends; under other rules than those of the check it ends earlier.
+_STEPS, _SECONDS, _OTHER_SECONDS = 1_500, 8.0, 4.0
 #: The part of its moves that may be refused.
 _REFUSED = 0.2
 _COMPARED = 10
@@ -63,7 +63,7 @@ class CheckMatch(Listener):
     that came to its end; ``void`` says why there was no match.
     """
 
-    def __init__(self, seat: str, refusals: frozenset[str], limit: float | None, waited: Callable[[], float]) -> None:
+    def __init__(self, seat: str, refusals: frozenset[str], limit: float | None, waited: Callable[[], float], seconds: float) -> None:
         self.opponents = self.text = self.void = ""
         self.steps = self.moves = 0
         self.refused: list[Notice] = []
@@ -72,7 +72,7 @@ class CheckMatch(Listener):
         self._seat, self._refusals, self._limit = seat, refusals, limit
         self._waited = waited
         self._waited_before = 0.0
-        self._deadline = monotonic() + _SECONDS
+        self._deadline = monotonic() + seconds
 
     def begun(self, event: MatchBegun) -> None:
         """Note the time at which the first question is sent."""
@@ -106,24 +106,29 @@ class CheckMatch(Listener):
 
 def play(bot: CheckedBot) -> CheckMatch:
     """Play a match against example bots of middle strength; against the simplest players where a game has no examples."""
+    return _played(bot, bot.subject.settings, _SECONDS)
+
+
+def _played(bot: CheckedBot, settings: Settings, seconds: float) -> CheckMatch:
+    """Return a match as ``play`` plays it, with these settings, that ends after these seconds."""
     bot.late_budget.check()
     subject = bot.subject
     players: dict[str, Player] = {}
     others = []
-    for seat in subject.game.seats(subject.settings):
+    for seat in subject.game.seats(settings):
         if seat == subject.seat:
             players[seat] = subject.bot._replace(about={"program": "checked"})
         else:
-            players[seat] = _opponent(bot, seat)
+            players[seat] = _opponent(subject.game.info.name, seat, settings)
             others.append(players[seat].label)
     samples = bot.positions.samples
     refusals = samples.refusals if samples is not None else frozenset()
-    played = CheckMatch(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat))
+    played = CheckMatch(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat), seconds)
     played.opponents = ", ".join(dict.fromkeys(others))
     options = MatchOptions(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time)
     # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
-    start = Start.of(subject.game, subject.settings, 1)
-    spec = MatchSpec(subject.game, subject.settings, players, start, options, wait=patience(subject.time))
+    start = Start.of(subject.game, settings, 1)
+    spec = MatchSpec(subject.game, settings, players, start, options, wait=patience(subject.time))
     running = Match(spec, [played], subject.launcher)
     try:
         played.text = running.run().outcome.text
@@ -142,13 +147,11 @@ def _waited(match: Match, seat: str) -> float:
     return 0.0 if process is None else waited(process.first_pid())
 
 
-def _opponent(bot: CheckedBot, seat: str) -> Player:
-    subject = bot.subject
-    game = subject.game.info.name
-    name = middling(game, seat, subject.settings.rules)
+def _opponent(game: str, seat: str, settings: Settings) -> Player:
+    name = middling(game, seat, settings.rules)
     if name:
         try:
-            return resolve(name, seat, game, subject.settings)
+            return resolve(name, seat, game, settings)
         except PlayerError:
             # A file of this name in the current folder, which can't play.
             pass
@@ -194,6 +197,15 @@ def match(bot: CheckedBot) -> Finding:
         return Finding(FAILED, text, f"a match against {played.opponents}", f"an answer after {seconds_shown(seconds)}", THINKING)
     end = played.text or f"After {counted(played.steps, 'step')} the check ends it."
     return ok(f"It plays {counted(played.steps, 'step')} against {played.opponents} without a fault. {end}")
+
+
+def fault_under(bot: CheckedBot, settings: Settings) -> Finding | None:
+    """Return the fault of the bot in a match with other rules; None without one, and for a late answer, of which other checks speak."""
+    played = _played(bot, settings, _OTHER_SECONDS)
+    if played.fault is None or played.fault.kind == LATE:
+        return None
+    text = f"Under the rules {settings.rules} it fails after {counted(played.steps, 'step')}: {played.fault.text}"
+    return Finding(WARNING, text, f"a match against {played.opponents}", quoted(played.fault.line))
 
 
 def refused_moves(bot: CheckedBot) -> Finding:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from referee.author.check.check import READY, STARTED, Check, all_of
 from referee.author.check.check_result import FAILED, KEEPING, OK, WARNING, Finding, no_line, ok, quoted, seconds_shown, skipped
+from referee.author.check.matches import fault_under
 from referee.games.capabilities import SETTINGS
 from referee.games.game import SettingsError
 from referee.support.words import counted
@@ -125,7 +126,7 @@ def rule_sets(bot: CheckedBot) -> Finding:
             return result._replace(remedy=_name_rule_sets((subject.settings.rules, *good)))
     if not good:
         return skipped(f"It plays no other rule set; there are {', '.join(refused)}.")
-    return ok(f"It plays under the rules {', '.join(good)} too." + (f" It refuses {', '.join(refused)}." if refused else ""))
+    return ok(f"It plays a match under the rules {', '.join(good)} too." + (f" It refuses {', '.join(refused)}." if refused else ""))
 
 
 def _name_rule_sets(names: tuple[str, ...]) -> str:
@@ -135,7 +136,7 @@ def _name_rule_sets(names: tuple[str, ...]) -> str:
 
 
 def _under(bot: CheckedBot, rules: str) -> Finding | None:
-    """Ask a few questions under a rule set. Return None if the bot refuses it."""
+    """Ask a few questions under a rule set, and play a match if it answers them. Return None if the bot refuses it."""
     subject = bot.subject
     try:
         settings = subject.game.codec.settings(rules, {})
@@ -153,7 +154,7 @@ def _under(bot: CheckedBot, rules: str) -> Finding | None:
                     break
         if bot.trouble(response):
             return bot.complaint(response, interview, f"Under the rules {rules}", "", WARNING)
-    return ok(f"Under the rules {rules} it plays.")
+    return fault_under(bot, settings) or ok(f"Under the rules {rules} it plays.")
 
 
 CHECKS = (
@@ -197,6 +198,6 @@ MESSAGES = (
         all_of(*(partial(started, text=text, starts=changes, remedy=remedy, left=left) for text, changes, remedy, left in _STARTS)),
     ),
     Check("other-settings", GROUP, "It plays with other settings, such as another size of the board.", other_settings),
-    Check("rule-sets", GROUP, "It plays under the other rule sets of the game, or refuses them before it is ready.", rule_sets),
+    Check("rule-sets", GROUP, "It plays a match under each other rule set of the game, or refuses it before it is ready.", rule_sets),
 )
 START_TIME = Check("start-time", "time and memory", "The fastest of all starts is well within the start-up limit.", start_time, READY)

@@ -254,7 +254,7 @@ def test_the_page_lists_each_language_with_its_commands(language: Language) -> N
     build, run = language.commands(f"my_bot{language.suffix}", "MyBot")
     assert build in row
     player = f"my_bot{language.suffix}" if language.is_executable else shlex.quote(run).replace("'", '"')
-    assert f"`referee play {player} still`" in row
+    assert f"`referee play {player} evader`" in row
 
 
 def test_the_bot_toml_of_the_page_is_the_one_that_is_written(referee: Cli, tmp_path: Path) -> None:

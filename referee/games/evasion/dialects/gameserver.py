@@ -23,7 +23,7 @@ MOST_NAME = 39
 #: The default port of the protocol.
 PORT = 23_000
 
-_INT = r"([+-]?\s*\d{1,9})"
+_INT = r"([+-]?\s*[0-9]{1,9})"
 _POINT = rf"\(\s*{_INT}\s*,\s*{_INT}\s*\)"
 _ADD = re.compile(rf"ADD\s*(\d{{1,4}})\s*{_POINT}\s*,\s*{_POINT}", re.ASCII)
 _REMOVE = re.compile(r"REMOVE\s*(\d{1,4})", re.ASCII)

@@ -10,7 +10,7 @@ _RULES = ("classic", "diagonal")
 STARTERS = Starters(
     {
         HUNTER: Starter(
-            "closes the half of the board behind it whenever it flies towards the prey", "still", "--max-steps 3000", HUNTER, _RULES
+            "closes the half of the board behind it whenever it flies towards the prey", "evader", "--max-steps 3000", HUNTER, _RULES
         ),
         PREY: Starter("runs where the hunter, if it flies on, stays farthest away", "boxer", "--max-steps 600", PREY, _RULES),
     }
