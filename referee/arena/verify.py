@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from referee.arena.plan import ArenaMatches
 from referee.support.words import counted, listed
-from referee.tournament.replays import Check, ReplayStore
+from referee.tournament.replays import ReplayCheck, ReplayStore
 from referee.tournament.values import PairedComparison
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _PRECISION = 0.01
 
 
-def verify_arena(arena: OpenArena, progress: Progress | None = None) -> Check:
+def verify_arena(arena: OpenArena, progress: Progress | None = None) -> ReplayCheck:
     """Simulate every replay again, compare it with the store, and compute the results and ratings from the replays alone.
 
     The arena may be played meanwhile: matches that end meanwhile are not checked.
@@ -41,13 +41,13 @@ class _ArenaCheck:
         self._problems = self._replays.problems
         self._planned = self._unplayed = self._total = 0
 
-    def run(self) -> Check:
-        """Check everything."""
+    def run(self) -> ReplayCheck:
+        """ReplayCheck everything."""
         results = [self._checked(duel) for duel in self._arena.store.duels.rows.after(-1)]
         forfeits = [*self._forfeits()]
         if not self._problems:
             self._problems += contradicted(self._arena, results)
-        return Check(self._replays.count, self._problems, [*forfeits, *self._left()])
+        return ReplayCheck(self._replays.count, self._problems, [*forfeits, *self._left()])
 
     def _checked(self, duel: ArenaDuel) -> ArenaDuel:
         """Return a duel with the result that its replays show."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague
     from referee.tournament.progress import Counted
-    from referee.tournament.replays import Check, Progress
+    from referee.tournament.replays import Progress, ReplayCheck
     from referee.tournament.values import MatchTask
 
 
@@ -144,8 +144,8 @@ def store_files(folder: Path) -> list[Path]:
     ]
 
 
-def put_check(verify: Callable[[Progress | None], Check], *, as_json: bool) -> None:
-    """Check everything against the replays, and print what was found. Exit status 1 if there is a problem."""
+def put_check(verify: Callable[[Progress | None], ReplayCheck], *, as_json: bool) -> None:
+    """ReplayCheck everything against the replays, and print what was found. Exit status 1 if there is a problem."""
     check = verify(None if as_json else plain_progress("checked"))
     if as_json:
         put_json(check.to_json())

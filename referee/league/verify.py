@@ -8,7 +8,7 @@ from referee.league.folder import state_of
 from referee.league.plan import LeaguePlan, has_result
 from referee.support.words import counted
 from referee.tournament.plan import settle
-from referee.tournament.replays import Check, ReplayStore
+from referee.tournament.replays import ReplayCheck, ReplayStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from referee.tournament.replays import Progress
 
 
-def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Check:
+def verify_league(opened: OpenLeague, progress: Progress | None = None) -> ReplayCheck:
     """Simulate every replay again, compare it with the store, and compute the results from the replays alone.
 
     If no replay differs from its record, the standings are those of the store: they follow from the records. The league may be running:
@@ -34,7 +34,7 @@ def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Check
         notes.append(f"{counts.planned:,} of {total} {'is' if counts.planned == 1 else 'are'} not played yet.")
     if counts.stopped:
         notes.append(f"{counts.stopped:,} of {total} {'is' if counts.stopped == 1 else 'are'} not to be played; only the store says why.")
-    return Check(replays.count, problems, notes)
+    return ReplayCheck(replays.count, problems, notes)
 
 
 def _forfeits(plan: LeaguePlan, replays: ReplayStore) -> Iterator[str]:

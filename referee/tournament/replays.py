@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 COMPARED = ("winner", "reason", "text", "scores", "steps", "faults", "fault_kinds", "seconds", "slowest", "position", "ranks", "started")
 
 
-class Check(NamedTuple):
+class ReplayCheck(NamedTuple):
     """What a check has found: how many replays were simulated, a sentence for each problem, and one about everything that no replay shows."""
 
     replays: int

@@ -17,7 +17,7 @@ from leagues import IDLE, write_league
 from referee.league.league import open_league
 from referee.league.verify import verify_league
 from referee.players.languages import named
-from referee.tournament.replays import Check
+from referee.tournament.replays import ReplayCheck
 from referee.tournament.transactions import StoreError
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def played(originals: dict[int, Path], referee: Referee, tmp_path: Path, tmp_pat
     return copied
 
 
-def check(folder: Path) -> Check:
-    """Check a league."""
+def check(folder: Path) -> ReplayCheck:
+    """ReplayCheck a league."""
     opened = open_league(folder)
     try:
         return verify_league(opened)
@@ -165,7 +165,7 @@ def test_matches_that_are_missing_are_noted(played: Callable[[int], Path]) -> No
     for replay in statements(out, "select replay from records where number > 4"):
         (out / replay).unlink()
     change(out, "delete from records where number > 4")
-    assert check(out) == Check(4, [], ["2 of 6 matches are not played yet."])
+    assert check(out) == ReplayCheck(4, [], ["2 of 6 matches are not played yet."])
 
 
 @pytest.mark.parametrize("count", [1, 6])
@@ -177,7 +177,7 @@ def test_records_that_a_store_has_lost_are_named_and_played_again(count: int, re
     assert all(problem.endswith(": the store has no record of it, so it will be played again.") for problem in found.problems)
     resumed = referee("league", "resume", out, "--quiet")
     assert resumed.returncode == 0, resumed.stderr
-    assert check(out) == Check(6, [], [])
+    assert check(out) == ReplayCheck(6, [], [])
 
 
 def test_one_problem_is_one_problem(referee: Referee, played: Callable[[int], Path]) -> None:
