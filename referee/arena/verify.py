@@ -42,7 +42,7 @@ class _ArenaCheck:
         self._planned = self._unplayed = self._total = 0
 
     def run(self) -> ReplayCheck:
-        """ReplayCheck everything."""
+        """Check everything."""
         results = [self._checked(duel) for duel in self._arena.store.duels.rows.after(-1)]
         forfeits = [*self._forfeits()]
         if not self._problems:

@@ -145,7 +145,7 @@ def store_files(folder: Path) -> list[Path]:
 
 
 def put_check(verify: Callable[[Progress | None], ReplayCheck], *, as_json: bool) -> None:
-    """ReplayCheck everything against the replays, and print what was found. Exit status 1 if there is a problem."""
+    """Check everything against the replays, and print what was found. Exit status 1 if there is a problem."""
     check = verify(None if as_json else plain_progress("checked"))
     if as_json:
         put_json(check.to_json())

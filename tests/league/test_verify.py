@@ -60,7 +60,7 @@ def played(originals: dict[int, Path], referee: Referee, tmp_path: Path, tmp_pat
 
 
 def check(folder: Path) -> ReplayCheck:
-    """ReplayCheck a league."""
+    """Check a league."""
     opened = open_league(folder)
     try:
         return verify_league(opened)
