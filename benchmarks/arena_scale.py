@@ -77,7 +77,8 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
     with store.core.step() as connection:
         files = {seat: dict(hashes) for seat, hashes in program.files.items()}
         programs = [
-            Program(name=name, hash=f"{at:064}", players=dict(program.players), home=[program.home], files=files) for at, name in enumerate(names, 1)
+            Program(name=name, hash=f"{at:064}", players=dict(program.players), home=[program.home], files=files)
+            for at, name in enumerate(names, 1)
         ]
         put(connection, store.versions._programs, programs)
         put(connection, store.versions._versions, [_version(name, at, teams, versions, begun, duels) for at, name in enumerate(names)])
@@ -90,7 +91,11 @@ def fill(folder: Path, url: str | None, teams: int, versions: int, matches: int)
         for first in range(0, duels, CHUNK):
             some = range(first, min(duels, first + CHUNK))
             matches = [_matches(at, (names[a[at]], names[b[at]]), int(starts[at])) for at in some]
-            put(connection, store.duels.rows, [_duel(at, each, int(starts[at]), int(won[at])) for at, each in zip(some, matches, strict=True)])
+            put(
+                connection,
+                store.duels.rows,
+                [_duel(at, each, int(starts[at]), int(won[at])) for at, each in zip(some, matches, strict=True)],
+            )
             tasks = [task for each in matches for task in each]
             insert_rows(connection, core._tasks, [core._task_row(task) for task in tasks])
             insert_rows(connection, core._records, [_record(task, some[0] + at / 2) for at, task in enumerate(tasks)])

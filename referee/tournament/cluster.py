@@ -276,7 +276,8 @@ def _league_plugin(plugin_name: str, league: tuple[Terms, Sequence[Team], bytes]
                     raise ImportError(f"it has version {version} of the referee, the coordinator has {expected}; install one on all.")
                 from referee.tournament.cluster import League
 
-                self.league = League(*pickle.loads(pickled), folder=Path(worker.local_directory))  # noqa: S301 - of the coordinator
+                terms, teams, archive = pickle.loads(pickled)  # noqa: S301 - of the coordinator
+                self.league = League(terms, teams, archive, Path(worker.local_directory))
             except Exception as error:
                 why = f"The worker {worker.address} can't play: {error}"
                 if worker.address not in present:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
-from arenas import begin, done_matches
+from arenas import begin, done, done_matches
 from leagues import IDLE
 from seasons import FORM, TOKENS, form
 
@@ -232,8 +232,8 @@ def test_kills_of_the_server_lose_nothing(commands: Commands, referee: Cli, tmp_
     with ArenaStore.open(tmp_path / "arena") as store:
         while store.database.is_claimed():
             select.select([], [], [], 0.05)
-    done = referee("arena", "run", "arena", "--duels", "2", "--slots", "2", "-q", timeout=600)
-    assert done.returncode == 0, done.stderr
+    ran = referee("arena", "run", "arena", "--duels", "2", "--slots", "2", "-q", timeout=600)
+    assert ran.returncode == 0, ran.stderr
     checked = referee("arena", "verify", "arena", timeout=600)
     assert checked.returncode == 0, checked.stdout
     with contextlib.closing(open_arena(tmp_path / "arena")) as arena:
