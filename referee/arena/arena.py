@@ -188,13 +188,16 @@ class OpenArena:
         names = self.choice.rivals()
         if len(names) < 2 or not self.results.counted.any():
             return "Nothing is known yet of which version is the best."
+        pairs = self.results.pairs
+        played = counted(int(self.results.counted.sum()) // 2, "duel")
+        if (2 * pairs.wins == pairs.games).all():
+            return f"Of {len(names):,} versions, nobody leads: after {played} all pairs are even."
         best, certainty = self.rater.best(names)
         version = next(candidate for candidate in self.versions if candidate.name == best)
         sure = f"{min(certainty, 0.999):.1%}".replace(".0%", "%").replace("%", " %")
         leader = f"version {version.number} of {version.team}"
         if certainty >= _CERTAIN:
             return f"The best of {len(names):,} versions is {leader}; that is {sure} certain."
-        played = counted(int(self.results.counted.sum()) // 2, "duel")
         conclusion = f"that is {sure} certain" if certainty else "another one may be as good"
         return f"Of {len(names):,} versions, {leader} leads, but {played} can't tell yet that it is the best: {conclusion}."
 
@@ -286,8 +289,11 @@ class OpenArena:
             check_different(list(taken | dict.fromkeys(name for _, name in names)))
 
 
-def new(folder: Path, game: str | None, rules: str | None, database: str | None = None) -> OpenArena:
-    """Begin an arena: write its file, unless it is there, and its store. UsageError if there is an arena already."""
+def new(folder: Path, game: str | None, rules: str | None, database: str | None = None, seat: str | None = None) -> OpenArena:
+    """Begin an arena: write its file, unless it is there, and its store. UsageError if there is an arena already.
+
+    ``seat`` is the one seat that versions play, None for all.
+    """
     definition = games.get(game or games.names()[0])
     rule_set = rules or definition.info.rule_sets[0]
     if rule_set not in definition.info.rule_sets:
@@ -299,10 +305,11 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
         with ArenaStore.open(folder, None if stored is None else stored.url, create=True) as store:
             if store.season.read() is not None:
                 raise UsageError(there)
+    text = config.template(definition, rule_set, seat)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not file.exists():
-            file.write_text(config.template(definition, rule_set), encoding="utf-8")
+            file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UsageError(f"The folder {folder} can't be written: {error.strerror or error}. Name another one.") from None
     read = config.load(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import AwareDatetime, Field
@@ -245,18 +246,34 @@ def _references(file: ArenaFile, reader: PlayReader, settings: Settings, seat: S
 LONGEST_TEAM = LONGEST_NAME - 8
 
 
-def template(game: AnyGame, rules: str) -> str:
-    """Return the file of a new arena, with example bots of the game as references."""
+def template(game: AnyGame, rules: str, seat: Seat | None = None) -> str:
+    """Return the file of a new arena, with example bots of the game as references. ``seat`` is the one that versions play, None for all."""
     seats = game.seats(game.codec.settings(rules, {game.info.players_option: 2} if game.info.players_option else {}))
-    rows = _example_teams(game, rules, seats)
+    if seat is not None and (game.pairing is None or seat not in seats):
+        raise UsageError(
+            f"--seat is {shown(seat)}; {near_one(seat, seats) if game.pairing is not None else 'all seats of this game play alike.'}"
+        )
+    against = {} if seat is None else _opponents(game, rules, seats, seat)
+    rows = _example_teams(game, rules, seats if seat is None else (seat,))
     most = len(rows) - 1
     chosen = {round(most * place / (_REFERENCES - 1)) for place in range(_REFERENCES)} if most > 0 else {0}
     tables = []
     for number, (name, programs) in enumerate(rows):
         lines = ["[[references]]", f'name = "{name}"', *(f'{key} = "{value}"' for key, value in programs.items())]
         tables.append("\n".join(lines if number in chosen else [f"# {line}" for line in lines]) + "\n")
-    seat = seats[0]
-    return _TEMPLATE.format(game=game.info.name, rules=rules, seat=seat, most=_STARTS, references="\n".join(tables))
+    tables += [f'[[references]]\nname = "{name}"\n{other} = "{program}"\n' for name, (other, program) in against.items()]
+    roles = f'roles = "{seat or BOTH}"' + (f"\nagainst = {json.dumps(list(against))}" if against else "")
+    return _TEMPLATE.format(
+        game=game.info.name, rules=rules, seat=seat or seats[0], roles=roles, most=_STARTS, references="\n".join(tables)
+    )
+
+
+def _opponents(game: AnyGame, rules: str, seats: Sequence[Seat], seat: Seat) -> dict[str, tuple[Seat, str]]:
+    """Return the references that versions of one seat meet, by name: an example bot of middling strength and the strongest one of the other seat."""
+    other = next(each for each in seats if each != seat)
+    bots = [bot for bot in example_bots.BOTS if bot.game == game.info.name and bot.plays(other) and (not bot.rules or rules in bot.rules)]
+    chosen = dict.fromkeys(bot.name for bot in (bots[len(bots) // 2], bots[-1]))
+    return {f"{other} {name}": (other, name) for name in chosen}
 
 
 def _example_teams(game: AnyGame, rules: str, seats: Sequence[Seat]) -> list[tuple[str, Mapping[str, str]]]:
@@ -286,7 +303,7 @@ versions = "all"
 # "both": a version plays every seat. With one seat, such as "{seat}", versions are compared in it:
 # both meet the same reference on the same start. Then name references: against = ["..."]. Each reference has one program then:
 # those in against for the other seat, all others for this seat.
-roles = "both"
+{roles}
 
 # "strict" plays in a sandbox or not at all; "none" has no sandbox.
 isolation = "auto"

@@ -15,7 +15,7 @@ from referee.isolation.file_names import for_author
 from referee.isolation.launcher import open_launcher
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from referee.arena.config import ArenaConfig
@@ -94,7 +94,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
         "checks": sum(len(report.results) for report in reports),
         "failed": [{"seat": result.seat, **result.to_json()} for result in failed],
     }
-    reason = _reason(reports, failed)
+    reason = _reason(reports, failed, config.seats)
     if reason:
         open_launcher(options.isolation, options.limits).clear_machine()
     return CheckVerdict(*_without(snapshot.folder, (reason, report)))
@@ -109,8 +109,8 @@ def _without(folder: Path, value: Json) -> Json:
     return type(value)(_without(folder, part) for part in value) if isinstance(value, (list, tuple)) else value
 
 
-def _reason(reports: list[run.Report], failed: list[Any]) -> str:
-    """Return why a version is refused, as a sentence; empty if it is accepted."""
+def _reason(reports: list[run.Report], failed: list[Any], seats: Sequence[Seat]) -> str:
+    """Return why a version is refused, in sentences; empty if it is accepted. ``seats`` are those that versions play."""
     absent = {seat: why for report in reports for seat, why in report.not_checked.items()}
     refused = [report.refused for report in reports if report.refused]
     if refused:
@@ -119,4 +119,13 @@ def _reason(reports: list[run.Report], failed: list[Any]) -> str:
         first = failed[0]
         more = f" {len(failed) - 1:,} more checks failed." if len(failed) > 1 else ""
         return f"The check {first.check.name} failed as {first.seat}: {first.finding.text}{more}"
-    return next((f"It doesn't play {seat}: {why.replace(run.NEVERTHELESS.format(seat), '.')}" for seat, why in absent.items()), "")
+    if not absent:
+        return ""
+    seat, why = next(iter(absent.items()))
+    played = [each for each in seats if each not in absent]
+    remedy = (
+        f" Versions of this arena play {' and '.join(seats)}; for one of a single seat: referee arena new DIR --seat {played[0]}"
+        if played
+        else ""
+    )
+    return f"It doesn't play {seat}: {why.replace(run.NEVERTHELESS.format(seat), '.')}{remedy}"

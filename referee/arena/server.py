@@ -23,7 +23,7 @@ from referee.version import __version__
 from referee.workshop.pages import WorkshopPages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -36,10 +36,13 @@ STALE_SECONDS = 0.5
 
 
 class ArenaServer:
-    """The ASGI application of an open arena, ``close`` it after use. ``stale_seconds`` are those of ``ArenaViews``."""
+    """The ASGI application of an open arena, ``close`` it after use. ``report`` gets a line about each hand-in.
 
-    def __init__(self, arena: OpenArena, *, stale_seconds: float = STALE_SECONDS) -> None:
-        views, uploads = ArenaViews(arena.store, stale_seconds=stale_seconds), Uploads(arena)
+    ``stale_seconds`` are those of ``ArenaViews``.
+    """
+
+    def __init__(self, arena: OpenArena, report: Callable[[str], None] = lambda _: None, *, stale_seconds: float = STALE_SECONDS) -> None:
+        views, uploads = ArenaViews(arena.store, stale_seconds=stale_seconds), Uploads(arena, report)
         self._versions = PlayersVersions()
         self._workshop = arena.config.workshop
         self._api = Api(arena, views, uploads, self._versions)

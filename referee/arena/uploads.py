@@ -26,7 +26,7 @@ from referee.support.words import counted
 from referee.tournament.transactions import DiskFull
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from referee.arena.arena import OpenArena
     from referee.arena.versions import HandIn
@@ -49,9 +49,10 @@ _MOST_FILES = 20
 
 
 class Uploads:
-    """Takes what teams hand in to an arena."""
+    """Takes what teams hand in to an arena; ``report`` gets a line about each hand-in."""
 
-    def __init__(self, arena: OpenArena) -> None:
+    def __init__(self, arena: OpenArena, report: Callable[[str], None] = lambda _: None) -> None:
+        self._report = report
         self._arena = arena
         self._folder = arena.folder
         self._store = arena.store
@@ -110,7 +111,9 @@ class Uploads:
                     raise HTTPException(422, f"The note has more than {LONGEST_NOTE} characters; make it shorter.")
                 if not file.size:
                     raise HTTPException(422, "The file is empty; hand in a bot.")
-                return await run_in_threadpool(self._keep, team, " ".join(note.split()), file)
+                taken = await run_in_threadpool(self._keep, team, " ".join(note.split()), file)
+                self._report(f"{shown_time(taken.submitted)}  {team} hands in {plain_name(file.filename)}: submission {taken.number}")
+                return taken
         except HTTPException as error:
             if error.status_code == 400:
                 raise HTTPException(422, f"The request is no complete multipart/form-data: {error.detail}", _CLOSE) from None

@@ -44,9 +44,9 @@ REPLAYS = "To look at matches"
 _HELP = """A referee for matches between bot programs.
 
 You write a bot:
-  referee play boxer runner           let two example bots play
+  referee play boxer evader           let two example bots play
   referee new hunter my_hunter.py     write a bot that already plays
-  referee play my_hunter.py runner    let your bot play
+  referee play my_hunter.py evader    let your bot play
   referee compare my_hunter.py boxer  find out which of two bots is better
 
 You hold a competition:
@@ -62,6 +62,12 @@ referee COMMAND --help explains a command."""
 
 #: Signals that follow each other so soon are one.
 _MOMENT_SECONDS = 1.0
+
+#: The errors of the system about a file that the user should name otherwise, or open to the command.
+_WRONG_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
+
+#: Words that people try in place of an option.
+_OPTIONS = {"help": "--help", "version": "--version"}
 
 #: Every wrong use of a command line is of this class. Typer exports only its subclass.
 _WRONG_USE = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
@@ -155,10 +161,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             raise typer.Exit(0) from None
         except OSError as error:
-            # For example a full disk: neither the user nor a bot caused it.
+            # A full disk, for example, is no fault of the user or a bot.
             where = f"{printable(str(error.filename))}: " if error.filename else ""
-            # Only a user names a file with too long a name.
-            _fail(f"The system refused: {where}{error.strerror or error}.", 2 if error.errno == errno.ENAMETOOLONG else 4, as_json=as_json)
+            _fail(f"The system refused: {where}{error.strerror or error}.", 2 if error.errno in _WRONG_PLACE else 4, as_json=as_json)
         except (typer.Exit, typer.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the referee; report it with a traceback
@@ -236,7 +241,7 @@ def run(words: list[str]) -> None:
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
         signal.signal(signal.SIGHUP, terminate)
     try:
-        status = app(words, standalone_mode=False)
+        status = app(_with_options(words), standalone_mode=False)
     except _WRONG_USE as error:
         _refuse(error, as_json="--json" in words)
     except typer.Abort:
@@ -244,10 +249,31 @@ def run(words: list[str]) -> None:
     sys.exit(status)
 
 
+def _with_options(words: list[str]) -> list[str]:
+    """Return a command line with an option for the word ``help`` or ``version`` at its start, or at that of a group's commands."""
+    at = 1 if words and words[0] in {each.typer_instance.info.name for each in app.registered_groups if each.typer_instance} else 0
+    option = _OPTIONS.get(words[at]) if len(words) > at else None
+    return words if option is None else [*words[:at], *words[at + 1 :], option]
+
+
 def _refuse(error: typer.BadParameter, *, as_json: bool) -> NoReturn:
-    """Say what is wrong with a command line, with everything unprintable escaped. For machines it is a JSON object."""
+    """Say what is wrong with a command line, with everything unprintable escaped. For machines it is a JSON object.
+
+    Without a command, the error is the help itself, and its text is empty if the help is printed already.
+    """
+    if type(error).__name__ == "NoArgsIsHelpError":
+        if error.message:
+            typer.echo(error.message)
+        sys.exit(2)
+    from difflib import get_close_matches
+
     error = copy.copy(error)
     error.message = printable(error.message)
+    facts = vars(error)
+    if facts.get("possibilities"):
+        # The dashes of options make no two of them alike.
+        near = get_close_matches(facts["option_name"].strip("-"), [each.strip("-") for each in facts["possibilities"]], cutoff=0.7)
+        facts |= {"possibilities": [each for each in facts["possibilities"] if each.strip("-") in near]}
     if as_json:
         text = " ".join(error.format_message().split())
         with contextlib.suppress(typer.Exit):

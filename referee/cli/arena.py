@@ -13,7 +13,7 @@ import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, columns, command, group, put, put_json, say
 from referee.cli.league_output import progress, put_check, put_export
-from referee.cli.options import Database, FirstRules, Force, Game, NoProgress, SeriesOptions
+from referee.cli.options import Database, FirstRules, Force, Game, NoProgress, SeriesOptions, seat_option
 from referee.cli.season import Folder, check_playable, invite, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
@@ -41,13 +41,14 @@ def new(
     game: Game = None,
     rules: FirstRules = None,
     database: Database = None,
+    seat: Annotated[str | None, seat_option(help="Versions play this seat alone.  (default: all seats)")] = None,
 ) -> None:
     """Begin an arena: write DIR/arena.toml, with example bots of the game as references, and the store. Nothing is overwritten."""
     need_league("arena")
     from referee.arena.arena import new as begin
     from referee.arena.config import FILE
 
-    with contextlib.closing(begin(folder, game, rules, database)) as opened:
+    with contextlib.closing(begin(folder, game, rules, database, seat)) as opened:
         put(f"{folder / FILE}: {opened.config.game.info.name}, rules {opened.config.rules}")
         put(f"Next:  {program()} arena add {shlex.quote(str(folder))} BOT --team NAME")
 
@@ -71,6 +72,8 @@ def add(
     """
     if (bot is None) == (activate is None) or (bot is None) != (team is None) or (note and bot is None):
         raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
+    if bot is not None and (bot / "arena.toml").exists() and not (folder / "arena.toml").exists():
+        raise UsageError(f"The arena comes first: {program()} arena add {shlex.quote(str(bot))} {shlex.quote(str(folder))} --team NAME")
     with opened_arena(folder) as opened:
         from referee.arena.api_models import LONGEST_NOTE
 
@@ -341,7 +344,6 @@ def _lines(opened: OpenArena, high: int) -> list[str]:
 
 
 def _table(places: Sequence[VersionStanding]) -> list[str]:
-
     rows = []
     for place in places:
         version, rating = place.version, place.rating

@@ -6,6 +6,8 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from referee.cli.app import put, put_json, told_anyway
 from referee.cli.terminal import StatusLine
 from referee.support.words import counted, program
@@ -48,7 +50,9 @@ def play_games(request: MatchRequest, players: Mapping[str, str], games: int, sl
     ):
         for _ in played:
             pass
-    _report(seed, players, ended, folder, as_json=request.as_json)
+    _report(seed, players, ended, folder, as_json=request.as_json, is_quiet=request.quiet)
+    if not any(game.started for game in ended):
+        raise typer.Exit(3)
 
 
 def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:
@@ -57,7 +61,14 @@ def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:
 
 
 def _report(
-    seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], folder: Path, *, as_json: bool, of: int | None = None
+    seed: int | None,
+    players: Mapping[str, str],
+    ended: Sequence[ManyGame],
+    folder: Path,
+    *,
+    as_json: bool,
+    of: int | None = None,
+    is_quiet: bool = False,
 ) -> None:
     """Print the summary of many games. ``of`` is the number that was asked for, if others have not ended."""
     if as_json:
@@ -69,5 +80,5 @@ def _report(
         put(*summary_lines(sorted(ended)))
     put(f"  seed     {seed}")
     put(f"  replays  {folder}/{'' if ended else ' has none yet'}")
-    if ended:
+    if ended and not is_quiet:
         put(f"Next:  {program()} show {min(ended).replay}")

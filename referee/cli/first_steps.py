@@ -43,7 +43,6 @@ def games(
 
 
 def _lines(game: Game[Any, Any], wide: int) -> list[str]:
-
     info = game.info
     lines = [f"{info.name}: {', '.join(info.rule_sets)}", f"seats: {', '.join(game.seats(game.codec.settings(None, {})))}", ""]
     is_ours = info.name in registry.names()
@@ -62,7 +61,7 @@ def _lines(game: Game[Any, Any], wide: int) -> list[str]:
         )
         lines += wrapped(f"  {flags}", 22, f"{meaning}  [{allowed}; default: {default}]", wide)
     has_bots = any(bot.game == info.name for bot in BOTS)
-    tried = f"bots --game {info.name}" if has_bots else example(game, game.codec.settings(None, {}))
+    tried = f"bots {info.name}" if has_bots else example(game, game.codec.settings(None, {}))
     return [*lines, "", f"Try:  {program()} {tried}"]
 
 
@@ -174,13 +173,12 @@ def explain(
 @app.command(rich_help_panel=AUTHORS)
 @command
 def bots(
-    game: Annotated[
-        str | None,
-        typer.Option("--game", metavar="GAME", help="List only the bots of this game.  (default: all)"),
-    ] = None,
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="List only the bots of this game.")] = None,
+    option: Annotated[str | None, typer.Option("--game", hidden=True)] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """List the example bots by game, weak to strong. Use their names as players."""
+    game = game or option
     chosen = registry.get(game or registry.names()[0])
     listed = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: registry.names().index(bot.game))
     if as_json:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from referee import games
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, group, put, put_json, say
 from referee.cli.league_output import plain_progress, progress, put_check, put_export, put_standings, store_files, top
-from referee.cli.options import PAGE_HELP, Database, Force, PageOptions, SeriesOptions
+from referee.cli.options import PAGE_HELP, Database, FirstRules, Force, Game, LeagueFlags, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
 from referee.errors import UsageError
 from referee.league.hosts import warnings_of_hosts
@@ -26,7 +27,7 @@ from referee.tournament.workers import Workers, open_pool
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from referee.league.config import League
+    from referee.league.config import LeagueSource
     from referee.league.league import OpenLeague
     from referee.league.league_schedule import Schedule
     from referee.tournament.local import Pool
@@ -59,30 +60,39 @@ def run(
     out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="The league's folder.  (default: matches/leagues/NAME)")] = None,
     database: Database = None,
     void: Void = None,
+    flags: LeagueFlags,
     series: SeriesOptions,
 ) -> None:
-    """Begin a league and play it to the end, or go on with it after a change of its file."""
+    """Begin a league and play it to the end, or go on with it after a change of its file. Options win over the file.
+
+    In a folder, each program, each folder of programs and each archive is a team.
+    """
     need_league("league")
     from referee.handins.names import file_name
     from referee.league import edit
-    from referee.league.config import is_results, load
+    from referee.league.config import prepared
     from referee.league.league import REPLAYS, begin, check_new
     from referee.league.league_schedule import Schedule
+    from referee.league.team_folder import HANDED_IN, is_results
     from referee.players.names import named_files
     from referee.tournament.commitment import announcement, private_file
 
     place = series.place()
     if is_results(file):
-        if out is not None or database is not None:
-            raise UsageError(f"{file} is the folder of a league, which goes on there: leave out --out and --database.")
+        if out is not None or database is not None or flags.changes(""):
+            raise UsageError(f"{file} is the folder of a league, which goes on there: leave out --out, --database and what its file says.")
         _go_on(file, None, void, place, series)
         return
-    config = load(file, lambda name: edit.seed_in(out or _FOLDER / file_name(name)))
-    folder = out if out is not None else _FOLDER / file_name(config.name)
+
+    def home(name: str) -> Path:
+        return out or _FOLDER / file_name(name)
+
+    source = prepared(file, lambda name: edit.seed_in(home(name)), flags.changes, lambda name: home(name) / HANDED_IN, say)
+    config, folder = source.league, home(source.league.name)
     programs = [each for team in config.teams for player in team.players.values() for each in named_files(player)]
     check_not_input(folder, [file, *programs] if folder.exists() else ())
     if database is None and edit.stored_league(folder) is not None:
-        _go_on(folder, config, void, place, series)
+        _go_on(folder, source, void, place, series)
         return
     check_new(folder, database)
     edit.check_void(edit.Edit(config, 0, "", []), void, _agrees)
@@ -90,9 +100,28 @@ def run(
     _check_roles(schedule, config.teams, place)
     # The workers come first: without them there is no league.
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, place, say)
-    with contextlib.closing(pool), contextlib.closing(begin(config, folder, database, str(file.resolve()))) as opened, opened.store.claim():
+    origin = str(source.copy(folder) if source.is_changed else file.resolve())
+    with contextlib.closing(pool), contextlib.closing(begin(config, folder, database, origin)) as opened, opened.store.claim():
+        source.write(folder)
         say(*announcement(config.commitment, private_file(folder)))
         _play(opened, pool, series)
+
+
+@league.command("init")
+@command
+def init(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[FOLDER]", help="A folder in which each program, folder and archive is a team.")
+    ] = Path(),
+    game: Game = None,
+    rules: FirstRules = None,
+) -> None:
+    """Write a commented league.toml into a folder of teams. Nothing is overwritten."""
+    need_league("league")
+    from referee.league.team_folder import write_new
+
+    put(str(write_new(folder, game or games.names()[0], rules, say)))
+    put(f"Next:  {program()} league run {shlex.quote(str(folder))}")
 
 
 @league.command("starts")
@@ -124,20 +153,22 @@ def resume(
     _go_on(folder, None, void, series.place(), series)
 
 
-def _go_on(folder: Path, league: League | None, void: int | None, workers: Workers, series: SeriesOptions) -> None:
+def _go_on(folder: Path, source: LeagueSource | None, void: int | None, workers: Workers, series: SeriesOptions) -> None:
     """Go on with a league, as it is now: edited, or as its file says."""
     from referee.league import edit
     from referee.league.league_schedule import Schedule
     from referee.tournament import commitment
 
     with edit.claimed(folder) as before:
-        now = edit.edit_of(before, league)
+        now = edit.edit_of(before, None if source is None else source.league)
         edit.check_void(now, void, _agrees)
         schedule, workers = Schedule(now.league, now.league.teams), workers.or_slots(now.league.slots)
         if now.teams:
             _check_roles(schedule, now.teams, workers)
         with contextlib.closing(open_pool(schedule.terms, schedule.teams, before.replays, workers, say)) as pool:
             opened = edit.take(before, now)
+            if source is not None:
+                source.write(folder)
             if commitment.write(now.league.commitment, folder):
                 say(*commitment.announcement(now.league.commitment, commitment.private_file(folder)))
             _play(opened, pool, series)

@@ -45,8 +45,7 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
         put_csv(csv_text([place_json(place) for place in places]))
         return
     put(*table(places, columns(_WIDE), is_live=state.is_live, kind=opened.league.format.kind))
-    for note in opened.notes(state):
-        put(f"note: {note}")
+    put(*(f"note: {note}" for note in opened.notes(state)), *opened.faults())
 
 
 def top(opened: OpenLeague, state: LeagueState, wide: int, high: int) -> list[str]:

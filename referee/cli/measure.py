@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee import games
 from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say, told_anyway
 from referee.cli.models import CommandModel
-from referee.cli.options import CommandFlags, Quiet, Slots, bot_argument, seat_option, words
+from referee.cli.options import CommandFlags, Quiet, Slots, bot_argument, seat_option
 from referee.cli.terminal import StatusLine
 from referee.support.outputs import check_not_input
 from referee.support.packages import need_league
@@ -65,10 +64,12 @@ def compare(
     the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
+    from referee.tournament.comparison import first_match
+
     match, bots = flags.replace(draws_starts=True).with_file().checked(), [a, b, *(against or ())]
     if out is not None and out.exists():
         check_not_input(out, match.replace(out=str(out)).with_inputs(bots).inputs)
-    comparison = _begun(match, bots, test, slots, seat, out, as_json=as_json)
+    comparison = _begun(match, bots, test, slots, seat, out, as_json=as_json, is_quiet=quiet)
     if not quiet:
         say(f"seed {comparison.seed}", *comparison.why, *comparison.setting())
     with told_anyway(
@@ -82,26 +83,39 @@ def compare(
         put_json(comparison.to_json())
     else:
         _put_report(comparison, out, is_whole=True)
-        put(f"Try:  {program()} {shlex.join(_single(comparison, flags))}")
+        if not quiet:
+            put(f"Try:  {program()} {shlex.join(first_match(comparison, flags.flags()))}")
     if comparison.compared().decision == "undecided":
         raise typer.Exit(1)
 
 
 def _begun(
-    match: MatchRequest, bots: list[str], test: TrialOptions, slots: int | None, seat: str | None, out: Path | None, *, as_json: bool
+    match: MatchRequest,
+    bots: list[str],
+    test: TrialOptions,
+    slots: int | None,
+    seat: str | None,
+    out: Path | None,
+    *,
+    as_json: bool,
+    is_quiet: bool,
 ) -> BotComparison:
     """Return a comparison that has begun: its bots have been started, to see which roles they play."""
     from referee.tournament.compare import SequentialTest
     from referee.tournament.comparison import begin
 
     rule = SequentialTest(test.p0, test.p1, test.alpha, test.beta, test.duels)
-    with told_anyway(
-        lambda: {"matches": 0, "duels": 0},
-        lambda: put(
-            f"Undecided after 0 of at most {counted(test.duels, 'duel')}: the bots were being started to see which roles they play."
+    begins = contextlib.closing(StatusLine("The bots are started, to see which roles they play.", is_quiet=is_quiet))
+    with (
+        begins,
+        told_anyway(
+            lambda: {"matches": 0, "duels": 0},
+            lambda: put(
+                f"Undecided after 0 of at most {counted(test.duels, 'duel')}: the bots were being started to see which roles they play."
+            ),
+            lambda: False,
+            as_json=as_json,
         ),
-        lambda: False,
-        as_json=as_json,
     ):
         return begin(match, bots, rule, slots, seat, out)
 
@@ -119,7 +133,7 @@ def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_
 
     def note(text: str) -> None:
         """Print a sentence about a bot, even where no progress is shown."""
-        line.close()
+        line.clear()
         say(text)
 
     def tell_kept(count: int) -> None:
@@ -140,17 +154,3 @@ def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) 
         put(f"  matches  {out / MATCHES_FILE} names the replay of each")
         if not is_whole:
             put(f"The duels are kept in {out}/: the same command continues them.")
-
-
-def _single(comparison: BotComparison, flags: CommandFlags) -> list[str]:
-    """The words of a command that plays on the first start with the same options: a duel of A and B, or one match where that isn't possible."""
-    game, start = comparison.request.room, comparison.first_start
-    others = {name: value for name, value in flags.flags().items() if name not in (*start, "seed", "game")}
-    drawn = {name: ",".join(map(str, value)) for name, value in start.items()}
-    which = [] if game.info.name == games.names()[0] else ["--game", game.info.name]
-    a, b, *opponents = comparison.programs.values()
-    bots = [a, b]
-    if comparison.seat is not None:
-        bots = [a if seat == comparison.seat else opponents[0] for seat in game.seats(comparison.request.checked_settings)]
-    is_duel = game.pairing is not None and comparison.seat is None
-    return ["duel" if is_duel else "play", *bots, *which, *words({**others, **drawn})]

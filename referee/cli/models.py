@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar, get_args
 
@@ -53,13 +54,24 @@ def named_path(text: str) -> Path:
     return Path(_named(text))
 
 
+def _file_path(text: str) -> Path:
+    """Return the path of a file. A name with a slash at its end is a folder's."""
+    if text.endswith("/"):
+        raise typer.BadParameter("it ends in /, as the name of a folder does; name a file.")
+    return named_path(text)
+
+
 def _refuses_empty_paths(parameter: inspect.Parameter) -> inspect.Parameter:
     """Return a parameter of a command as it is; where its values are paths, an empty one is refused when they are read."""
     kind, *infos = get_args(parameter.annotation) if hasattr(parameter.annotation, "__metadata__") else (parameter.annotation,)
     is_path = kind is Path or Path in get_args(kind)
     for info in infos:
-        if isinstance(info, _INFO | _ARGUMENT) and (is_path or parameter.name == "out"):
-            info.parser = named_path if is_path else _named
+        if isinstance(info, _INFO | _ARGUMENT):
+            is_file = re.fullmatch(r"FILE(\.\w+)?", info.metavar or "") is not None
+            if is_path:
+                info.parser = _file_path if is_file else named_path
+            elif is_file or parameter.name == "out":
+                info.parser = _named
     return parameter
 
 

@@ -71,6 +71,38 @@ class CommandFlags(MatchRequest, CommandModel):
         yield from (*fields.values(), *_settings(), *_match_options(), limit)
 
 
+_league = functools.partial(typer.Option, rich_help_panel="IN PLACE OF THE LEAGUE FILE")
+
+
+class LeagueFlags(CommandFlags):
+    """The options of a league that win over its file: those of its schedule, and the settings of the game."""
+
+    format: Annotated[
+        str | None, _league("--format", metavar="FORMAT", help="round-robin, swiss, elimination or tables.  (default: round-robin)")
+    ] = None
+    rounds: Annotated[int | None, _league("--rounds", metavar="N", min=1, help="The rounds of swiss and tables.")] = None
+    starts: Annotated[int | None, _league("--starts", metavar="N", min=1, help="Draw so many starts.  (default: the standard start)")] = (
+        None
+    )
+    repeat: Annotated[int | None, _league("--repeat", metavar="N", min=1, help="Play each duel so often.  (default: 1)")] = None
+    isolation: Annotated[str | None, isolation_option(help="As for referee play.", rich_help_panel="IN PLACE OF THE LEAGUE FILE")] = None
+
+    @classmethod
+    def parameters(cls) -> Iterator[inspect.Parameter]:
+        """Yield the options."""
+        parameters = {parameter.name: parameter for parameter in super(MatchRequest, cls).parameters()}
+        names = ("format", "starts", "rounds", "repeat", "isolation", "game", "rules", "seed", "size", "set")
+        yield from (*(parameters[name] for name in names), *_settings())
+
+    def changes(self, game: str) -> dict[str, Any]:
+        """Return the values in place of those of a league file for ``game``."""
+        names = ("format", "rounds", "repeat", "isolation", "game", "rules", "seed")
+        values = {name: value for name in names if (value := getattr(self, name)) is not None}
+        values |= {} if self.starts is None else {"starts": {"count": self.starts}}
+        settings = self.replace(game=self.game or game).flag_settings
+        return {**values, **({"settings": settings} if settings else {})}
+
+
 def _settings() -> Iterator[inspect.Parameter]:
     """Yield a hidden option for each setting of our games, but not for the number of players. Settings of the same name share one."""
     settings: dict[str, Option] = {}
@@ -102,18 +134,6 @@ def _match_options() -> Iterator[inspect.Parameter]:
                 rich_help_panel=panels[each.section],
             )
             yield option(each.parameter, Annotated[int | None if is_count else str | None, info])
-
-
-def words(flags: dict[str, Any]) -> list[str]:
-    """Return options as words of a command line, from their values by name."""
-    texts = []
-    for name, value in flags.items():
-        dashed = name.replace("_", "-")
-        if isinstance(value, bool):
-            texts.append(f"--{dashed}" if value else f"--no-{dashed}")
-        else:
-            texts += [word for each in (value if isinstance(value, list) else [value]) for word in (f"--{dashed}", str(each))]
-    return texts
 
 
 PAGE_HELP = "ON A PAGE, for spectators and human players"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
-from collections import Counter
 from functools import partial
 from itertools import count, product
-from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,13 +20,11 @@ from referee.cli.pages import MatchPageOptions
 from referee.cli.run import example as example_of
 from referee.cli.run import run_match, tell_notes
 from referee.errors import UsageError
-from referee.match.options import CPU
+from referee.match.result_text import more_lines, result_lines
 from referee.players.player import HUMAN, is_human
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
-from referee.support.escape import escape
 from referee.support.outputs import write_output
-from referee.support.packages import to_watch
-from referee.support.words import counted, fitted, of_unit, program
+from referee.support.words import program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,11 +32,8 @@ if TYPE_CHECKING:
     from referee.api import Player
     from referee.match.request import MatchRequest
     from referee.replay.events import MatchResult
-    from referee.replay.faults import Fault
 
 
-#: How many of the last lines of a bot's stderr are shown after a crash.
-_STDERR_LINES = 12
 #: How the result of a duel begins.
 _DUEL = re.compile(rb'\{\n  "teams": ')
 _many = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
@@ -102,7 +96,7 @@ def play(
     if many.slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
     show = page.show(request.room, has_people=HUMAN in lineup.values(), as_json=request.as_json)
-    if not run_match(request, lineup, show=show, report=partial(_put_result, as_json=request.as_json)).started:
+    if not run_match(request, lineup, show=show, report=partial(_put_result, request)).started:
         raise typer.Exit(3)
 
 
@@ -113,9 +107,10 @@ def _lineup(request: MatchRequest) -> dict[str, str]:
     if len(names) != len(seats):
         count = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
         count = count if len(names) < 2 else f"{len(names)} were named; for instance"
-        raise UsageError(
-            f"{game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: referee {example_of(game, settings)}"
-        )
+        words = example_of(game, settings).split()
+        first = len(words) - len(seats)
+        words[first : first + len(names)] = map(shlex.quote, names[: len(seats)])
+        raise UsageError(f"{game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: {program()} {' '.join(words)}")
     return dict(zip(seats, names, strict=True))
 
 
@@ -143,7 +138,7 @@ def duel(
     The game decides who wins: in Evasion the team whose hunter needs fewer steps, in Maze the team with more points, then with the quicker
     escape, then with the quicker capture. Both games have the same start in Maze; in Evasion the second one has the first one's seed plus one.
     """
-    from referee.tournament.duel import play_pair
+    from referee.tournament.duel import duel_lines, play_pair
 
     request: MatchRequest = flags.replace(out=out, quiet=quiet or None, as_json=as_json or None)
     request = request.with_file().checked().with_inputs((team_a, team_b))
@@ -165,7 +160,7 @@ def duel(
     if request.as_json:
         put_json(report)
     else:
-        put(*_duel_report(report, played.verb, played.games["a"].outcome.unit))
+        put(*duel_lines(report, played.verb, played.games["a"].outcome.unit, is_quiet=request.quiet))
     if not all(game["started"] for game in report["games"].values()):
         raise typer.Exit(3)
 
@@ -182,71 +177,9 @@ def _check_teams(request: MatchRequest, teams: tuple[str, str]) -> None:
         resolve(team, role, request.room.info.name)
 
 
-def _put_result(result: MatchResult, *, as_json: bool) -> None:
-    if as_json:
+def _put_result(request: MatchRequest, result: MatchResult) -> None:
+    if request.as_json:
         put_json(result.to_json())
     else:
-        put(*_report(result))
+        put(*result_lines(result, columns(0)), *([f"  replay   {result.replay}"] if request.quiet else more_lines(result, columns(0))))
     sys.stdout.flush()
-
-
-def _report(result: MatchResult) -> list[str]:
-    winner = result.outcome.winner
-    wide = columns(0)
-    # Messages of bots, paths and commands stay whole, for copying. A person who gave up has not failed.
-    faults = [line for fault in result.failures.values() for line in _fault(fault)]
-    lines = [f"  winner   {f'{winner} {result.names[winner]}' if winner else 'nobody'} ({result.outcome.reason})"]
-    scores = ", ".join(
-        f"{seat} {'none' if score is None else of_unit(score, result.outcome.unit)}" for seat, score in result.outcome.scores.items()
-    )
-    lines.append(f"  score    {scores}")
-    if result.outcome.ranks is not None:
-        ranks = result.outcome.ranks
-        shared = {rank: "=" for rank, count in Counter(ranks.values()).items() if count > 1}
-        places = [f"{rank}{shared.get(rank, '')} {seat}" for seat, rank in sorted(ranks.items(), key=itemgetter(1))]
-        lines.append("  ranks    " + ", ".join(places))
-    lines.append(f"  sandbox  {result.head['isolation']}")
-    for seat, time in result.times.items():
-        clock = result.head["players"][seat].get("clock") or result.head["clock"]
-        what = " of processor time" if clock["kind"] == CPU else ""
-        lines.append(
-            f"  time     {seat} {time.used:.3f} s{what} in {counted(time.answers, 'answer')}, {time.mean * 1e3:.3f} ms each, "
-            f"longest {time.longest * 1e3:.1f} ms"
-        )
-    lines = [*fitted(result.sentence, 2, wide), *faults, *(part for line in lines for part in fitted(line, 11, wide))]
-    lines += [f"  log      {seat} {path}" for seat, path in result.logs.items()]
-    lines.append(f"  seed     {result.head['seed']}")
-    lines.append(f"  replay   {result.replay}")
-    lines += [
-        f"Next:  {program()} explain {code}"
-        for code in dict.fromkeys(fault.topic for fault in result.failures.values() if fault.cause != "left")
-    ]
-    return [*lines, f"Next:  {to_watch(result.replay)}"]
-
-
-def _fault(fault: Fault) -> list[str]:
-    """Return the lines for a fault. A crash has the last lines of the bot's stderr, unless its sentence says all."""
-    lines = [f"  {'left ' if fault.cause == 'left' else 'fault'}    {fault.text}"]
-    crash = fault.values.get("crash")
-    said = (fault.detail or {}).get("stderr", ()) if crash is not None and not crash["error"] else ()
-    return lines + [f"  stderr   {escape(line, 200)}" for line in said[-_STDERR_LINES:]] * (len(said) > 1)
-
-
-def _duel_report(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:
-    teams, winner = report["teams"], report["winner"]
-    names = {team: f"{team.upper()} ({name})" for team, name in teams.items()}
-    loser = "b" if winner == "a" else "a"
-    lines = [f"{names[winner]} beats {names[loser]}." if winner else f"{names['a']} and {names['b']} tie."]
-    for team, score in report["scores"].items():
-        game = report["games"][f"{team} {verb}"]
-        lines.append(f"  {team.upper()} {verb}  {'no score' if score is None else of_unit(score, unit)}: {game['text']}")
-        lines += [f"    fault  {player['fault']['text']}" for player in game["players"].values() if player["fault"]]
-    lines.append(f"  sandbox  {report['games'][f'a {verb}']['isolation']}")
-    if report["difference"] is not None:
-        lines.append(f"  difference  {of_unit(report['difference'], unit)}")
-    lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
-    return [
-        *lines,
-        f"  result   {report['result_file']}",
-        f"Next:  {to_watch(report['games'][f'a {verb}']['replay'])}",
-    ]

@@ -13,7 +13,9 @@ from referee.cli.app import AUTHORS, GRADERS, JsonFlag, app, columns, command, p
 from referee.cli.options import BotIsolation, ReplayFile, bot_argument, isolation_option, seat_option
 from referee.cli.run import announce_build
 from referee.cli.terminal import seldom
+from referee.errors import UsageError
 from referee.match.options import checked_isolation, limits_of
+from referee.replay.paths import is_written
 from referee.support.words import counted, program
 
 if TYPE_CHECKING:
@@ -143,6 +145,8 @@ def _recorded(file: Path, bot: str | None, seat: str | None, name: str) -> tuple
     from referee.replay.questions import recorded_seat
     from referee.replay.reader import RecordedMatch
 
+    if bot is not None and is_written(Path(bot)) and not is_written(file):
+        raise UsageError(f"The replay comes first: {program()} {name} {shlex.quote(bot)} {shlex.quote(str(file))}")
     again = f"{program()} {name} {shlex.quote(str(file))}"
     if seat is None:
         seat = seat_of(file, bot, again if bot is None else f"{again} {shlex.quote(bot)}")

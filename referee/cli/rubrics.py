@@ -107,8 +107,10 @@ def check_rubric(
 ) -> None:
     """Grade all example bots by a rubric, and print their marks and the commitment to the starts. With --starts, print every start."""
     need_league("grade")
+    from referee.grading.rubric import check_there
     from referee.tournament.commitment import is_commitment
 
+    check_there(file)
     if starts:
         if (series.slots, series.cluster, isolation) != (None, None, None):
             raise UsageError("--starts plays nothing, so it takes no --slots, --cluster and --isolation.")
@@ -160,5 +162,4 @@ def _check(rubric: Rubric, play: Play, *, as_json: bool) -> None:
 
 
 def _example_marks(grades: Grades, at: int) -> list[str]:
-
     return [f"{student.hand_in.student} {number(student.tests[at].points)}" for student in grades.students]

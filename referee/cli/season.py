@@ -173,4 +173,4 @@ def serve(
             sys.stdout.flush()
             say("Ctrl-C ends the server.")
 
-        pages.serve_site(lambda: ArenaServer(opened), listener, names, begin)
+        pages.serve_site(lambda: ArenaServer(opened, say), listener, names, begin)

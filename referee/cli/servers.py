@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from referee.cli.app import PLAYERS, SERVERS, JsonFlag, app, command, group, put
 from referee.cli.models import CommandModel
 from referee.cli.options import Browser, page_option
 from referee.cli.run import run_match
+from referee.cli.terminal import StatusLine, seldom
 from referee.errors import UsageError
 from referee.match.request import MatchRequest
 from referee.pages.show import Show
@@ -142,14 +144,14 @@ def gameserver(
     sock = listen(host, port)
     say(f"Listening on {shown_address(sock)} for clients of the gameserver protocol; Ctrl-C ends.")
     options = ServerOptions(play, tuple(seat for seat in SEATS if seat not in bots), games, opponent or "", at_once)
-    server = Gameserver(sock, options, say)
+    server = Gameserver(sock, options, say, seldom(10.0))
     status = 0
     try:
         server.serve()
     except KeyboardInterrupt:
-        # The usual end of a server: still print the results.
+        # The usual end of a server without a number of games.
         say("Interrupted.")
-        status = 130
+        status = 0 if games is None else 130
     results = [server.results[number] for number in sorted(server.results)]
     if any("error" in result for result in results):
         status = status or 4
@@ -251,7 +253,8 @@ def _play_session(
         names = {seat: visitor.label for seat, visitor in lineup.items()}
         say(f"game {number}: {names['hunter']} hunts {names['prey']}")
         remarks = Remarks(say, partial("game {}, tick {}".format, number))
-        result = run_match(match, names, show=show, visitors=lineup, listeners=[remarks])
+        with contextlib.closing(StatusLine(f"game {number} is being played")):
+            result = run_match(match, names, show=show, visitors=lineup, listeners=[remarks])
         say(f"game {number}: {result.text}  {result.replay}")
         played.append((hunting, result))
         owing = late_answers(number, result)
@@ -287,29 +290,10 @@ def maze(
     ] = None,
 ) -> None:
     """Play the maze in this terminal: w, a, s, d or the arrow keys; q quits."""
-    from referee.servers.maze_terminal import OPPONENTS, play_games
+    from referee.servers.maze_terminal import OPPONENTS, play_games, settings_of
 
     if role not in OPPONENTS:
         raise UsageError(f"--as is {role!r:.40}, but must be thief or policeman.")
     if difficulty is not None and difficulty not in OPPONENTS[role]:
         raise UsageError(f"--difficulty is {difficulty!r:.40}, but must be {', '.join(OPPONENTS[role])}.")
-    play_games(_maze_settings(layout, parity, apart), role, difficulty, seed)
-
-
-def _maze_settings(layout: str | None, parity: str, apart: int | None) -> Any:
-    """Return the settings of the games. In a small maze the two may start nearer to each other, unless --apart is given."""
-    from referee.games.maze.variants import TooSmall
-
-    for distance in (16, 12, 8, 6, 4, 3, 2, 1) if apart is None and layout is not None else (apart,):
-        extra = [] if distance is None else [f"apart={distance}"]
-        flags = {"game": "maze", "parity": parity, "set": [*extra, "max_moves=0"], **({} if layout is None else {"layout": layout})}
-        try:
-            settings = MatchRequest.model_validate(flags).checked_settings
-        except TooSmall:
-            if distance in (1, apart):
-                raise
-            continue
-        if distance not in (None, apart, 16):
-            put(f"This maze is small: the two start {distance} or more apart.")
-        return settings
-    raise AssertionError
+    play_games(settings_of(layout, parity, apart), role, difficulty, seed)

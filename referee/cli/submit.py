@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import time
 from pathlib import Path
 from time import monotonic
@@ -14,6 +15,7 @@ import typer
 from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
+from referee.support.words import program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +48,8 @@ def submit(
     from referee.arena.client import ArenaClient
     from referee.handins.packing import packed
 
+    if "://" not in url and str(bot).startswith(("http:/", "https:/")):
+        raise UsageError(f"The address comes first: {program()} submit {str(bot).replace(':/', '://', 1)} {shlex.quote(url)}")
     key = os.environ.get(_TOKEN, "") if token is None else token
     if not key:
         raise UsageError(f"Say who you are: --token T, or set the variable {_TOKEN} to your team's token.")

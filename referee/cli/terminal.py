@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
+import signal
 import sys
 import time
 from collections import Counter, defaultdict
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Seat
 
-#: Where there is no terminal, a line comes at most this often, in seconds.
-_PLAIN_SECONDS = 10.0
+#: Where there is no terminal, the first line of progress comes after so many seconds, and the following ones after so many more.
+_FIRST_SECONDS, _PLAIN_SECONDS = 5.0, 10.0
 
 
 def seldom(seconds: float = 2.0) -> Callable[[str], None]:
@@ -38,26 +40,42 @@ def seldom(seconds: float = 2.0) -> Callable[[str], None]:
 
 
 class StatusLine:
-    """A line that is written over at a terminal, and printed now and then elsewhere. It shows nothing if it is quiet."""
+    """A line that is written over at a terminal. Elsewhere an alarm prints it now and then, also while nothing changes. A quiet line shows nothing.
 
-    def __init__(self, *, is_quiet: bool = False) -> None:
-        self._is_quiet = is_quiet
+    Only one line can be open at a time.
+    """
+
+    def __init__(self, text: str = "", *, is_quiet: bool = False) -> None:
+        self._text = text
+        self._is_shown = not is_quiet
         self._is_terminal = sys.stderr.isatty()
-        self._say = seldom(_PLAIN_SECONDS)
+        self._has_alarm = self._is_shown and not self._is_terminal
+        if self._has_alarm:
+            signal.signal(signal.SIGALRM, lambda *_: self._tell())
+            signal.setitimer(signal.ITIMER_REAL, _FIRST_SECONDS, _PLAIN_SECONDS)
+
+    def _tell(self) -> None:
+        # The alarm may come while another line is being printed.
+        with contextlib.suppress(RuntimeError):
+            say(*[self._text] * bool(self._text))
 
     def show(self, text: str) -> None:
         """Show a text in place of the one before. A terminal cuts it to its width: a longer line could not be written over."""
-        if self._is_quiet:
-            return
-        if self._is_terminal:
+        self._text = text
+        if self._is_shown and self._is_terminal:
             print(f"\r\x1b[K{printable(text)[: max(20, _width() - 1)]}", end="", file=sys.stderr, flush=True)
-        else:
-            self._say(text)
+
+    def clear(self) -> None:
+        """Make room at a terminal for another line."""
+        if self._is_shown and self._is_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
-        """Clear the line."""
-        if self._is_terminal and not self._is_quiet:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        """End the line."""
+        self.clear()
+        if self._has_alarm:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
 def _width() -> int:
@@ -92,7 +110,7 @@ class Live(Listener):
         #: For whom the match waits, "" for nobody.
         self._waits = ""
         self._is_terminal = sys.stderr.isatty()
-        self._drawn = monotonic()
+        self._drawn, self._pause = monotonic(), _FIRST_SECONDS
         self._state: Any = None
         self._has_line = False
         #: By kind, which is the seat, the code and the reason if there is one: the number of remarks, and the last one with its step.
@@ -147,9 +165,9 @@ class Live(Listener):
     def _redraw(self) -> None:
         """Redraw if it is time."""
         now = monotonic()
-        if now - self._drawn < (_REDRAW_SECONDS if self._is_terminal else _PLAIN_SECONDS):
+        if now - self._drawn < (_REDRAW_SECONDS if self._is_terminal else self._pause):
             return
-        self._drawn = now
+        self._drawn, self._pause = now, _PLAIN_SECONDS
         if self._state is not None:
             # All players are ready.
             self._draw()

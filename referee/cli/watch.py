@@ -16,12 +16,11 @@ from referee.cli.options import Force, PageOptions, page_option
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
 from referee.league.folder_standings import of_folder
-from referee.pages.export_source import head_of, replay_in
+from referee.pages.export_source import MOST_FRAMES, frames, good_steps, head_of, html_page, kind_of, replay_in, within
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
-from referee.replay.reader import verify
 from referee.support.outputs import check_output, write_output
 from referee.support.packages import need_export, need_league, need_web
-from referee.support.words import counted, program
+from referee.support.words import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,17 +28,12 @@ if TYPE_CHECKING:
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
-#: The most frames of a GIF without --every.
-_FRAMES = 240
 #: How each kind of file begins that these commands write.
 _MARKS = {
     "html": re.compile(rb'<!doctype html>\s.*<meta name="generator" content="referee export">', re.DOTALL),
     "png": re.compile(rb"\x89PNG\r\n\x1a\n.*tEXtSoftware\0referee", re.DOTALL),
     "gif": re.compile(rb"GIF89a.*referee", re.DOTALL),
 }
-_KINDS = tuple(_MARKS)
-#: The most pixels of all frames of a GIF together: all frames are in memory at once.
-_MOST_PIXELS = 500_000_000
 
 
 @app.command(rich_help_panel=REPLAYS)
@@ -75,12 +69,16 @@ def watch(
     with replay_in(file) as path:
         head = head_of(path, file)
         if export is not None:
-            write_output(export, _html(path, file), _MARKS["html"].match, _inputs(file, head), force=force, option="--export")
+            if step is not None:
+                raise UsageError(f"--step is for the viewer of a server; the address of a page takes #t={step}.")
+            write_output(export, html_page(path, file), _MARKS["html"].match, _inputs(file, head), force=force, option="--export")
             put(str(export))
             return
         need_web("referee watch")
         from referee.pages import serve
 
+        if step is not None:
+            within("--step", step, 0, good_steps(path, file, lambda _: None))
         bound = bind_page(page)
         logs = {seat: log_path(file, seat) for seat in head["players"]}
         begin = bound.announcer("" if step is None else f"#t={step}", "viewer")
@@ -98,7 +96,8 @@ def export(
     first: Annotated[int | None, typer.Option("--from", metavar="A", min=0, help="The first step of the GIF.  (default: 0)")] = None,
     last: Annotated[int | None, typer.Option("--to", metavar="B", min=0, help="The last step of the GIF.  (default: the last)")] = None,
     every: Annotated[
-        int | None, typer.Option("--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {_FRAMES} frames)")
+        int | None,
+        typer.Option("--every", metavar="K", min=1, help=f"Show every K-th step.  (default: K for at most {MOST_FRAMES} frames)"),
     ] = None,
     size: Annotated[int, typer.Option("--size", metavar="PIXELS", min=64, max=4096, help="The picture's width.")] = 640,
     out: Annotated[
@@ -108,7 +107,7 @@ def export(
     as_json: JsonFlag = False,
 ) -> None:
     """Turn a replay into a page, a picture or an animated GIF."""
-    kind = _kind((as_html, as_png, as_gif), out)
+    kind = kind_of(dict(zip(_MARKS, (as_html, as_png, as_gif), strict=True)), out)
     if kind != "gif" and (first, last, every) != (None, None, None):
         raise UsageError("--from, --to and --every are for --gif.")
     if kind in ("html", "gif") and step is not None:
@@ -122,15 +121,17 @@ def export(
         mark, inputs = _MARKS[kind].match, _inputs(file, head)
         check_output(place, mark, inputs, force=force)
         if kind == "html":
-            data = _html(path, file)
+            data = html_page(path, file)
         else:
             from referee.pages import pictures
 
-            steps = _steps(path, file)
+            count = good_steps(path, file, lambda text: say(f"note: {text}"))
             if kind == "png":
-                data = pictures.png(path, _within("--step", step, steps, steps), size)
+                data = pictures.png(path, within("--step", step, count, count), size)
             else:
-                data = pictures.gif(path, _frames(steps, first, last, every, size), size)
+                turns = frames(count, first, last, every, size)
+                say(f"drawing {len(turns)} pictures")
+                data = pictures.gif(path, turns, size)
         write_output(place, data, mark, inputs, force=force)
     if as_json:
         put_json({"file": str(place), "kind": kind})
@@ -140,64 +141,9 @@ def export(
             say(f"Open it in any browser, or:  {program()} watch {shlex.quote(str(place))}")
 
 
-def _kind(flags: tuple[bool, ...], out: Path | None) -> str:
-    """Return the form to write, by the flags or else by the name of the file. Raises UsageError if they don't choose one."""
-    kinds = [kind for kind, is_wanted in zip(_KINDS, flags, strict=True) if is_wanted]
-    ending = "" if out is None else out.suffix[1:].lower()
-    if len(kinds) == 1 and (ending == kinds[0] or ending not in _KINDS):
-        return kinds[0]
-    if not kinds and ending in _KINDS:
-        return ending
-    name = str(out)
-    if len(kinds) == 1:
-        raise UsageError(f"--out is '{name}', but --{kinds[0]} writes a .{kinds[0]} file.")
-    if out is not None and not kinds:
-        raise UsageError(f"--out is '{name}', but must end in .html, .png or .gif; or choose the output, as in --png.")
-    raise UsageError("Choose one output: --html, --png or --gif, or give --out a name that ends in .html, .png or .gif.")
-
-
 def _inputs(file: Path, head: Mapping[str, Any]) -> list[Path]:
     """Return the files that an export reads: the replay and its logs."""
     return [file, *(log_path(file, seat) for seat in head["players"])]
-
-
-def _html(path: Path, file: Path) -> bytes:
-    from referee.pages import standalone as html
-
-    if path.stat().st_size > html.MOST_BYTES:
-        raise UsageError(
-            f"{file} has {path.stat().st_size >> 20} MiB, more than the {html.MOST_BYTES >> 20} MiB that a page in one file should hold; watch it from its file: referee watch."
-        )
-    return html.single_page(path, file).encode()
-
-
-def _steps(path: Path, file: Path) -> int:
-    """Return the number of steps of a replay, up to the first error; say so if there is one."""
-    replay = verify(path)
-    if replay.problem is not None:
-        say(f"note: {file}: {replay.problem.text.rstrip('.')}; the good steps are shown.")
-    return replay.turns
-
-
-def _within(name: str, step: int | None, default: int, most: int) -> int:
-    if step is not None and step > most:
-        raise UsageError(f"{name} is {step}, but the replay has {counted(most, 'step')}.")
-    return default if step is None else step
-
-
-def _frames(steps: int, first: int | None, last: int | None, every: int | None, size: int) -> list[int]:
-    """Return the positions that a GIF shows. UsageError if the replay doesn't have them, or if they are too many."""
-    begin, end = _within("--from", first, 0, steps), _within("--to", last, steps, steps)
-    if begin > end:
-        raise UsageError(f"--from is {begin}, but --to is {end}; the first step must come first.")
-    stride = every or max(1, -(-(end - begin) // (_FRAMES - 1)))
-    turns = [*range(begin, end, stride), end]
-    if len(turns) * size * size > _MOST_PIXELS:
-        raise UsageError(
-            f"{len(turns):,} pictures of {size} pixels are too much for one file; name a larger --every, a smaller --size, or --from and --to."
-        )
-    say(f"drawing {len(turns)} pictures")
-    return turns
 
 
 def check_folder_argument(folder: Path) -> None:

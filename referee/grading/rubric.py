@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
@@ -86,7 +87,14 @@ def load(path: Path) -> Rubric:
 
     Everything is checked, and all starts are drawn once. The UsageError names the file, the test, the key and what to do.
     """
+    check_there(path)
     return _read(content(path, f"The rubric {path}", _MOST_BYTES), path, path.parent.resolve())
+
+
+def check_there(path: Path) -> None:
+    """Raise UsageError that names the other rubrics of the folder if a rubric isn't there."""
+    if not os.path.lexists(path) and (others := sorted(path.parent.glob("rubric-*.toml"))):
+        raise UsageError(f"There is no rubric {path}; name one of {', '.join(map(str, others))}.")
 
 
 def of_text(text: str, copy: Path, home: Path, seed: str, isolation: str) -> Rubric:

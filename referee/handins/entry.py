@@ -65,7 +65,8 @@ def read(
             _is_program(text, other, game, settings, home) for other, text in texts.items() if other != seat
         )
         more = f" {to_add(seat, game, settings)}" if is_one_role else ""
-        raise UsageError(f"The team '{name}' can't play: {error}{more}") from None
+        why = str(error).replace(f"{home}/", "")
+        raise UsageError(f"The team '{name}' can't play: {why}{more}") from None
     digest = hashlib.sha256(canonical({seat: [marks[seat], files[seat]] for seat in seats}).encode()).hexdigest()
     return Entry(name, players, digest, str(home), {seat: {**files[seat], **programs.get(seat, {})} for seat in seats})
 

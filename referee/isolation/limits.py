@@ -94,7 +94,7 @@ def most_cpu_seconds(seconds: float) -> int:
 
 def size(text: str) -> int:
     """Return the number of bytes in a text such as "512MiB", "16M" or "65536". ValueError if it isn't one."""
-    match = re.fullmatch(r"\s*(\d{1,15}(?:\.\d{1,3})?)\s*([A-Za-z]*)\s*", text)
+    match = re.fullmatch(r"\s*([0-9]{1,15}(?:\.[0-9]{1,3})?)\s*([A-Za-z]*)\s*", text)
     if not match or match[2].lower() not in _UNITS:
         raise ValueError(f"{text!r:.40} is not a size; write a number of bytes, or 512KiB, 16MiB, 1GiB")
     return int(float(match[1]) * _UNITS[match[2].lower()])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
@@ -13,27 +15,22 @@ from referee.handins.entry import check_plays
 from referee.handins.entry import read as read_entry
 from referee.handins.names import check_different, check_name
 from referee.league import schedule
+from referee.league.team_folder import FILE, teams_of, unpacked, write_copy
 from referee.match import settings_file
 from referee.match.options import MatchOptions, shown
 from referee.support.meant import near_one
-from referee.tournament.commitment import LEAGUE, Commitment, StartFamily, new_secret, resampling_seed, root
+from referee.tournament.commitment import LEAGUE, PRIVATE, Commitment, StartFamily, new_secret, resampling_seed, root
 from referee.tournament.play_file import PlayFile, PlayReader, StartList, Variant
 from referee.tournament.values import MatchStart, Team
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
-    from referee.games.game import AnyGame, Json, Settings
+    from referee.games.game import AnyGame, Json, Seat, Settings
 
     SeedOf = Callable[[str], int | str]
 
 ROUND_ROBIN, SWISS, ELIMINATION, TABLES = FORMATS = schedule.FORMATS
-#: The league file in a folder of teams.
-FILE = "league.toml"
-#: The files by which a results folder is known, and the folder for all that is given none.
-RESULTS = ("league.sqlite", "database.url", "league.id")
-OUTPUT = "matches"
 _MOST_BYTES = 16 << 20
 _MOST_TEAMS = 100_000
 
@@ -138,51 +135,73 @@ class LeagueFile(PlayFile):
 
 
 def load(path: Path, seed_of: SeedOf = lambda _: new_secret()) -> League:
-    """Return the league of a league file or a folder. Paths in the file begin in its folder.
+    """Return the league of a league file or a folder, as ``prepared`` does, without options of a command."""
+    return prepared(path, seed_of).league
 
-    A folder without a league file is a league of all files and folders in it, with default settings. ``seed_of`` returns the seed of a league
-    of a name that has none in its file. The UsageError names the file, the key and what to do.
+
+class LeagueSource(NamedTuple):
+    """A league with its file as it is played. ``is_changed``: options have changed it, or archives were unpacked."""
+
+    league: League
+    file: LeagueFile
+    is_changed: bool
+
+    def copy(self, folder: Path) -> Path:
+        """Return the path of the changed file in the league's folder."""
+        return folder.resolve() / PRIVATE / FILE
+
+    def write(self, folder: Path) -> None:
+        """Write the changed file into the league's folder, if the file is changed."""
+        if not self.is_changed:
+            return
+        league, values = self.league, {"name": self.league.name, **self.file.replace(name=self.league.name).model_dump(exclude_unset=True)}
+        if "file" in values.get("starts", {}):
+            values["starts"]["file"] = str(Path(league.home) / values["starts"]["file"])
+        are_alike = bool(games.get(league.game).info.players_option)
+        programs = [{"program": next(iter(team.players.values()))} if are_alike else team.players for team in league.teams]
+        values["teams"] = [{"name": team.name, **players} for team, players in zip(league.teams, programs, strict=True)]
+        write_copy(values, self.copy(folder))
+
+
+def prepared(
+    path: Path,
+    seed_of: SeedOf = lambda _: new_secret(),
+    changes: Callable[[str], Mapping[str, Any]] = lambda _: {},
+    handed_in: Callable[[str], Path] | None = None,
+    tell: Callable[[str], None] = lambda _: None,
+) -> LeagueSource:
+    """Return the league of a league file or a folder, and its file. Paths in the file begin in its folder.
+
+    A folder without a league file is a league of all programs, folders and archives in it, with default settings; ``tell`` gets what is left
+    out. ``seed_of`` returns the seed of a league of a name that has none in its file. ``changes`` returns, for the name of the file's game,
+    values that win over the file's. Archives are unpacked into the folder that ``handed_in`` returns for the league's name; None: none is.
+    The UsageError names the file, the key and what to do.
     """
-    if not path.is_dir():
-        return _of_file(path, seed_of)
-    return _of_file(path / FILE, seed_of) if (path / FILE).exists() else _of_folder(path, seed_of)
-
-
-def _of_file(path: Path, seed_of: SeedOf) -> League:
-    name = path.parent.resolve().name if path.name == FILE else path.stem
-    file = settings_file.read(path, LeagueFile, "league file", _MOST_BYTES)
+    if path.is_dir() and not (path / FILE).exists():
+        file, home, name = LeagueFile(teams=teams_of(path, tell)), path.resolve(), path.resolve().name
+        where = f"In the folder {path}, where each file and folder is a team"
+    else:
+        path = path / FILE if path.is_dir() else path
+        file, home = settings_file.read(path, LeagueFile, "league file", _MOST_BYTES), path.parent.resolve()
+        name, where = home.name if path.name == FILE else path.stem, f"In the league file {path}"
     try:
-        return LeagueReader(file, path.parent.resolve(), name, seed_of).league()
+        values, before = dict(changes(file.game)), file
+        if values:
+            settings = {**file.settings, **values.pop("settings", {})}
+            file = settings_file.checked({**file.given, **values, "settings": settings}, LeagueFile, "This option:")
+        if handed_in is not None:
+            rows = [*unpacked(file.teams, home, _seats(file, home), partial(handed_in, file.name or name), tell)]
+            file = file if rows == file.teams else file.replace(teams=rows)
+        return LeagueSource(LeagueReader(file, home, name, seed_of).league(), file, file is not before)
     except (UsageError, SettingsError) as error:
-        raise UsageError(f"In the league file {path}: {error}") from None
+        raise UsageError(f"{where}: {error}") from None
 
 
-def is_results(folder: Path) -> bool:
-    """True for the results folder of a league, known by its store or its id; any other folder is a folder of teams."""
-    return any((folder / name).is_file() for name in RESULTS)
-
-
-def _is_written(folder: Path) -> bool:
-    """True for a folder into which the referee writes: that of results, and the default one."""
-    return folder.name == OUTPUT or is_results(folder)
-
-
-def _of_folder(path: Path, seed_of: SeedOf) -> League:
-    home = path.resolve()
-    try:
-        entries = sorted(entry for entry in home.iterdir() if not entry.name.startswith((".", "__pycache__")) and not _is_written(entry))
-    except OSError as error:
-        raise UsageError(f"The folder {path} can't be read: {error.strerror or error}.") from None
-    if len(entries) < 2:
-        raise UsageError(
-            f"In the folder {path}, where each file and folder is a team: there {'is one team' if entries else 'are no teams'}, "
-            "but a league needs two or more; put a program, or a folder of programs, into it for each team."
-        )
-    rows: list[dict[str, object]] = [{"name": entry.name if entry.is_dir() else entry.stem, "program": str(entry)} for entry in entries]
-    try:
-        return LeagueReader(LeagueFile(teams=rows), home, home.name, seed_of).league()
-    except (UsageError, SettingsError) as error:
-        raise UsageError(f"In the folder {path}, where each file and folder is a team: {error}") from None
+def _seats(file: LeagueFile, home: Path) -> tuple[Seat, ...]:
+    """Return the seats for which a team needs a program: one where all are alike."""
+    reader = PlayReader(file, home)
+    seats = reader.game.seats(reader.settings(file.settings, ""))
+    return seats[:1] if reader.game.info.players_option else tuple(seats)
 
 
 class LeagueReader:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from collections import Counter
 from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,6 +87,12 @@ class OpenLeague:
         forfeit_reasons = set(state.forfeits.values())
         ties = [line.tie for line in self.bracket(state) if line.tie]
         return [*dict.fromkeys([*ties, *sorted(note for note in state.notes.values() if note not in forfeit_reasons)])]
+
+    def faults(self) -> list[str]:
+        """Return a line with the number of faults of each team that has any; no line if none has."""
+        records = ((stored.task, stored.record) for stored in self.view.matches(done=True) if stored.record is not None)
+        counts = Counter(task.seats[seat] for task, record in records for seat in record.faults)
+        return [f"faults: {', '.join(f'{team} {count:,}' for team, count in counts.most_common())}"] if counts else []
 
     def rows(self, state: LeagueState) -> tuple[StandingsRow, ...]:
         """The standings without ratings."""

@@ -64,7 +64,9 @@ class MatchRequest(BaseModel):
 
     match: Path | None = option(None, "A match file; flags override it.", flag="--match", metavar="FILE.toml")
     game: str | None = option(None, f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", flag="--game", metavar="GAME")
-    seed: int | None = option(None, "Play the same match again: bots get the same seeds.", flag="--seed", metavar="N")
+    seed: int | None = option(
+        None, "Repeat what was played with this number: the same starts, the same seeds of the bots.", flag="--seed", metavar="N"
+    )
     rules: str | None = option(None, "The rule set.  (default: the first that referee games names)", flag="--rules", metavar="RULES")
     size: str | None = option(None, "The board: WIDTHxHEIGHT, or one number for a square.", flag="--size", metavar="WxH")
     set: list[str] = option(
@@ -143,6 +145,11 @@ class MatchRequest(BaseModel):
             settings = {**(room.human_play.settings if room.human_play is not None else {}), **settings}
         source = room.starts if self.draws_starts else None
         return (source or room.codec).settings(self.rules, settings)
+
+    @property
+    def flag_settings(self) -> dict[str, Any]:
+        """The settings of the game that flags name, not yet checked."""
+        return _settings(self, self.room)
 
     @cached_property
     def options(self) -> MatchOptions:
@@ -279,7 +286,7 @@ def _layout(path: str) -> list[str]:
 def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
     if not names:
         raise UsageError("--size means nothing in this game: its layout says how large it is.")
-    match = re.fullmatch(r"(\d{1,9})(?:[xX](\d{1,9}))?", text)
+    match = re.fullmatch(r"([0-9]{1,9})(?:[xX]([0-9]{1,9}))?", text)
     sides = [int(side) for side in match.groups() if side is not None] if match else []
     if len(names) == 1 and sides and len(set(sides)) == 1:
         return {names[0]: sides[0]}
@@ -292,7 +299,7 @@ def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
 
 def _whole_numbers(name: str, parts: Sequence[str], text: str) -> list[int]:
     words = [word.strip() for word in text.split(",")]
-    if len(words) != len(parts) or not all(re.fullmatch(r"[+-]?\d{1,9}", word) for word in words):
+    if len(words) != len(parts) or not all(re.fullmatch(r"[+-]?[0-9]{1,9}", word) for word in words):
         raise UsageError(f"--{name} is {text!r:.80}, but must be {len(parts)} whole numbers: {','.join(parts)}.")
     return [int(word) for word in words]
 

@@ -49,7 +49,7 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Bot:
 
 
 def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Bot:
-    text = text.strip()
+    text = _trimmed(text)
     dialect = _dialect(text, seat, game)
     if dialect is not None:
         return _of_dialect(dialect, text.partition(":")[2].strip(), text, seat, game, settings)
@@ -73,10 +73,15 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Bot:
     return _of_command(text, seat, words)
 
 
+def _trimmed(text: str) -> str:
+    """Return a player's description without spaces around it, unless there is a file of exactly this name."""
+    return text if os.path.exists(text) else text.strip()  # noqa: PTH110 - False for what can't be a path
+
+
 def named_files(text: str) -> list[Path]:
     """Return the files and folders that a player's description names: itself, or words of its command line."""
     try:
-        path = Path(text.strip()).expanduser()
+        path = Path(_trimmed(text)).expanduser()
         words = [] if _exists(path) else shlex.split(text)
         paths = [Path(part).expanduser() for word in words for part in (word, word.partition("=")[2]) if part]
     except (OSError, RuntimeError, ValueError):
@@ -367,6 +372,9 @@ def _unknown(text: str, seat: Seat, quoted: str, game: str) -> str:
         if file is not None:
             return f"{the_seat(seat)} {quoted} does not exist; did you mean '{file}'?"
         return f"{the_seat(seat)} {quoted} does not exist: there is no such file, or its folder is closed to this user."
+    others = [bot for bot in example_bots.BOTS if bot.name == text and bot.game != game]
+    if others:
+        return f"{the_seat(seat)} {quoted} is an example bot of {others[0].game}, not of {game}; add --game {others[0].game}."
     hint = meant(text, names) or (f"did you mean '{file}'?" if file is not None else f"examples for {seat}: {', '.join(names)}.")
     return f"{the_seat(seat)} {quoted} is neither a file nor an example bot; {hint}"
 

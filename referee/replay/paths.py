@@ -78,7 +78,7 @@ def _made(out: str | os.PathLike[str] | None, stem: str, seats: Sequence[str], i
         if takes_data(os.fspath(path)):
             raise OSError(0, "it is not an ordinary file", str(path))
         check_output(path, is_replay, inputs, force=force)
-        is_again = _is_written(path)
+        is_again = is_written(path)
         for seat in seats:
             check_output(log_path(path, seat), lambda _: is_again, inputs, force=force)
         path.open("ab").close()
@@ -97,7 +97,7 @@ def _made(out: str | os.PathLike[str] | None, stem: str, seats: Sequence[str], i
             return path
 
 
-def _is_written(path: Path) -> bool:
+def is_written(path: Path) -> bool:
     """Return whether a replay was written to this file, which may not be there."""
     try:
         with open_regular(path) as file:

@@ -111,13 +111,19 @@ class Spectators(Listener):
 
 
 class Gameserver:
-    """Serves games until all are played, or until it is interrupted. ``results`` holds their results, by number."""
+    """Serves games until all are played, or until it is interrupted. ``results`` holds their results, by number.
 
-    def __init__(self, sock: socket.socket, plan: ServerOptions, report: Callable[[str], None]) -> None:
+    ``report`` gets what happens, and ``progress`` at least once a second how many games are being played.
+    """
+
+    def __init__(
+        self, sock: socket.socket, plan: ServerOptions, report: Callable[[str], None], progress: Callable[[str], None] = lambda _: None
+    ) -> None:
         self.results: dict[int, dict[str, Json]] = {}
         self._reception = Reception(sock, _first_line, report)
         self._plan = plan
         self._say = report
+        self._progress = progress
         #: Groups of clients that will play together, by seat, in the order of joining.
         self._groups: list[dict[str, _Joined]] = []
         self._spectators: list[Caller] = []
@@ -139,6 +145,8 @@ class Gameserver:
                         self._dismiss(caller, why)
                 for game in list(self._running.values()):
                     self._collect(game)
+                if self._running:
+                    self._progress(f"games played now: {len(self._running)}, ended: {len(self.results)}")
         finally:
             self._stop()
 

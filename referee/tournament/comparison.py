@@ -8,13 +8,13 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee import api
+from referee import api, games
 from referee.errors import PlayerError, UsageError
 from referee.tournament.compare import STANDARD, BotComparison, SequentialTest
 from referee.tournament.comparison_store import open_comparison, stored_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
 
     from referee.games.game import Json, Seat
     from referee.match.request import MatchRequest
@@ -107,7 +107,7 @@ def begin(
 ) -> BotComparison:
     """Return the comparison of A, B and their opponents. It has the seed of the one that the folder ``out`` keeps, unless the request has one."""
     if out is not None and out.is_file():
-        raise UsageError(f"out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
+        raise UsageError(f"--out is {str(out)!r:.200}, a file; a comparison writes several files and needs a folder.")
     if request.seed is None and out is not None:
         request = request.replace(seed=stored_seed(out))
     a, b, *against = programs
@@ -132,3 +132,29 @@ def duels_of(
             )
             on_stored(kept.matches)
         yield from stack.enter_context(contextlib.closing(comparison.run(folder, on_match, on_note, kept)))
+
+
+def first_match(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command that plays on the first start with the same ``flags``: a duel of A and B, or one match where that isn't possible."""
+    game, start = comparison.request.room, comparison.first_start
+    others = {name: value for name, value in flags.items() if name not in (*start, "seed", "game")}
+    drawn = {name: ",".join(map(str, value)) for name, value in start.items()}
+    which = [] if game.info.name == games.names()[0] else ["--game", game.info.name]
+    a, b, *opponents = comparison.programs.values()
+    bots = [a, b]
+    if comparison.seat is not None:
+        bots = [a if seat == comparison.seat else opponents[0] for seat in game.seats(comparison.request.checked_settings)]
+    is_duel = game.pairing is not None and comparison.seat is None
+    return ["duel" if is_duel else "play", *bots, *which, *_words({**others, **drawn})]
+
+
+def _words(flags: Mapping[str, Any]) -> list[str]:
+    """Return options as words of a command line, from their values by name."""
+    texts = []
+    for name, value in flags.items():
+        dashed = name.replace("_", "-")
+        if isinstance(value, bool):
+            texts.append(f"--{dashed}" if value else f"--no-{dashed}")
+        else:
+            texts += [word for each in (value if isinstance(value, list) else [value]) for word in (f"--{dashed}", str(each))]
+    return texts

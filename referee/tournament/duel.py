@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 from referee import api, games
 from referee.errors import UsageError
 from referee.handins.values import Entry
+from referee.support.packages import to_watch
+from referee.support.words import of_unit
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.plan import NoStore, play
 from referee.tournament.pool import HerePool
@@ -128,3 +130,22 @@ class DuelPlan:
     def wants(self, task: Task) -> bool:
         """Both games are played."""
         return True
+
+
+def duel_lines(report: Mapping[str, Any], verb: str, unit: str, *, is_quiet: bool) -> list[str]:
+    """Return a duel's report as lines for people: who won, the games, and what to do next. ``unit`` is that of the scores."""
+    teams, winner = report["teams"], report["winner"]
+    names = {team: f"{team.upper()} ({name})" for team, name in teams.items()}
+    loser = "b" if winner == "a" else "a"
+    lines = [f"{names[winner]} beats {names[loser]}." if winner else f"{names['a']} and {names['b']} tie."]
+    for team, score in report["scores"].items():
+        game = report["games"][f"{team} {verb}"]
+        lines.append(f"  {team.upper()} {verb}  {'no score' if score is None else of_unit(score, unit)}: {game['text']}")
+        lines += [f"    fault  {player['fault']['text']}" for player in game["players"].values() if player["fault"]]
+    if not is_quiet:
+        lines.append(f"  sandbox  {report['games'][f'a {verb}']['isolation']}")
+    if report["difference"] is not None:
+        lines.append(f"  difference  {of_unit(report['difference'], unit)}")
+    lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
+    lines.append(f"  result   {report['result_file']}")
+    return lines if is_quiet else [*lines, f"Next:  {to_watch(report['games'][f'a {verb}']['replay'])}"]

@@ -63,6 +63,7 @@ class ManyGame(NamedTuple):
     faults: Mapping[Seat, str]
     seconds: Mapping[Seat, float]
     replay: Path
+    started: bool
 
     def to_json(self) -> dict[str, Json]:
         """The game as one JSON object."""
@@ -271,4 +272,5 @@ def _game_of(number: int, start: MatchStart, seed: int, result: MatchResult | Re
         result.faults,
         result.seconds,
         replay,
+        result.started,
     )

@@ -114,7 +114,7 @@ def _refused(game: AnyGame, options: MatchOptions, settings: Settings, name: str
             run.CheckRequest(program, game, settings, game.seats(settings), options.isolation, options.limits, options.time)
         )
     except PlayerError as error:
-        raise UsageError(f"{name} can't play: {error}") from None
+        raise UsageError(f"'{name}' can't play: {error}") from None
 
 
 def _sentence(name: str, program: str, seats: Sequence[Seat], refused: Mapping[Seat, str]) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from referee.tournament.worker import Terms
 
 #: The address of a Dask scheduler, or a number of workers of this machine.
-_ADDRESS = re.compile(r"local:[1-9]\d{0,2}|(?!local:)([a-z]+://)?[^/\s]+:\d{1,5}")
+_ADDRESS = re.compile(r"local:[1-9][0-9]{0,2}|(?!local:)([a-z]+://)?[^/\s]+:[0-9]{1,5}")
 
 
 class Workers(NamedTuple):

@@ -224,7 +224,7 @@ def test_versions_that_are_equal_so_far_are_told_so(tmp_path: Path, monkeypatch:
         for text in ("one", "two", "three"):
             add(arena, text)
         run(arena, 6, PretendPool(by_strength({})))
-        told = "Of 3 versions, version 1 of mine leads, but 6 duels can't tell yet that it is the best: another one may be as good."
+        told = "Of 3 versions, nobody leads: after 6 duels all pairs are even."
         assert arena.sentence() == told
 
 
@@ -333,7 +333,9 @@ def test_a_report_names_no_folder_of_the_arena(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr("referee.author.check.run.run", checks)
     version = add(arena, "one")
-    assert version.report["reason"] == "It doesn't play hunter: as in: referee play . boxer, or referee play bot.py boxer"
+    assert str(version.report["reason"]).startswith(
+        "It doesn't play hunter: as in: referee play . boxer, or referee play bot.py boxer Versions"
+    )
     arena.close()
 
 
@@ -354,7 +356,10 @@ def test_a_bot_of_one_role_is_refused_without_an_option_that_an_arena_has_not(tm
         version, _ = arena.add(Path(evader.__file__), "mine", "")
     assert (version.status, version.report["reason"]) == (
         REFUSED,
-        "It doesn't play hunter: It exits before it is ready: Evader plays prey, but was asked to play hunter.",
+        (
+            "It doesn't play hunter: It exits before it is ready: Evader plays prey, but was asked to play hunter. "
+            "Versions of this arena play hunter and prey; for one of a single seat: referee arena new DIR --seat prey"
+        ),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import errno
 import gzip
 import json
@@ -26,6 +27,7 @@ from sqlalchemy.exc import OperationalError
 
 from referee.arena import intake, uploads
 from referee.arena.checker import Checker
+from referee.arena.server import ArenaServer
 from referee.arena.versions import CHECKER, CHECKING, REFUSED, Version
 from referee.replay.reader import verify
 from referee.support.times import moment
@@ -567,3 +569,14 @@ def test_replays_and_logs_can_be_kept_from_others(tmp_path: Path, monkeypatch: p
         path = f"/api/matches/{match['id']}"
         assert [running.ask(f"{path}/replay", token).status for token in (None, BOB, ADA, STAFF)] == [401, 403, 200, 200]
         assert [running.ask(f"{path}/log/{seat}", token).status for token in (None, BOB, ADA, STAFF)] == [401, 403, 403, 200]
+
+
+def test_what_the_server_takes_in_is_logged_in_a_line(running: Season) -> None:
+    lines: list[str] = []
+    with contextlib.closing(ArenaServer(running.arena, lines.append)) as server:
+        logging = running._replace(app=server.app())
+        assert logging.hand_in(b"x", None).status == 401
+        taken = logging.hand_in(IDLE.encode(), name="../my bot.py")
+    assert taken.status == 202, taken.body
+    assert len(lines) == 1
+    assert re.fullmatch(rf"\d{{4}}-\d\d-\d\d \d\d:\d\d UTC  Ada hands in .*bot\.py: submission {taken.json['id']}", lines[0]), lines

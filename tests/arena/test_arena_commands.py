@@ -349,3 +349,46 @@ def test_a_version_is_checked_when_it_is_added(referee: Cli, tmp_path: Path) -> 
     arena = open_arena(tmp_path / "arena")
     assert [(one.name, one.status) for one in arena.versions] == [("R0 v1", "accepted"), ("mine v1", "accepted"), ("mine v2", "refused")]
     arena.close()
+
+
+@pytest.mark.parametrize(("game", "seat"), [("evasion", "hunter"), ("evasion", "prey"), ("maze", "thief"), ("maze", "policeman")])
+def test_an_arena_of_one_seat_begins_with_an_option(game: str, seat: str, referee: Cli, tmp_path: Path) -> None:
+    done = referee("arena", "new", "arena", "--game", game, "--seat", seat)
+    assert done.returncode == 0, done.stderr
+    with contextlib.closing(open_arena(tmp_path / "arena")) as arena:
+        config = arena.config
+        assert (config.seat, config.seats) == (seat, (seat,))
+        assert len(config.against) >= 1
+        assert len(config.references) >= 2
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("--seat", "thief"), "--seat is 'thief'; there are hunter, prey."),
+        (("--seat", "a", "--game", "rectangle"), "--seat is 'a'; all seats of this game play alike."),
+    ],
+)
+def test_an_arena_of_a_seat_that_there_is_not_leaves_nothing(words: tuple[str, ...], why: str, referee: Cli, tmp_path: Path) -> None:
+    done = referee("arena", "new", "arena", *words)
+    assert (done.returncode, done.stderr) == (2, f"referee: {why}\n")
+    assert not (tmp_path / "arena").exists()
+
+
+def test_swapped_words_are_shown_in_their_order(referee: Cli, tmp_path: Path) -> None:
+    assert referee("arena", "new", "arena").returncode == 0
+    (tmp_path / "bot.py").write_text(IDLE)
+    assert "arena add arena bot.py --team NAME\n" in referee("arena", "add", "bot.py", "arena", "--team", "me").stderr
+    assert "submit https://arena.example.org bot.py\n" in referee("submit", "bot.py", "https://arena.example.org").stderr
+    assert referee("play", "straight", "still", "--max-steps", "2", "--out", "a.replay.jsonl.gz").returncode == 0
+    for command in ("debug", "rerun"):
+        done = referee(command, "bot.py", "a.replay.jsonl.gz")
+        assert (done.returncode, f"{command} a.replay.jsonl.gz bot.py\n" in done.stderr) == (2, True), done.stderr
+
+
+def test_an_example_bot_of_another_game_is_told_its_game(referee: Cli) -> None:
+    done = referee("play", "dasher", "hard")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "referee: The hunter 'dasher' is an example bot of maze, not of evasion; add --game maze.\n",
+    )

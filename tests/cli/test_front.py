@@ -149,3 +149,54 @@ def test_a_shell_completes_commands_and_options(line: str, words: list[str]) -> 
     environment = {**os.environ, "COMP_WORDS": line, "COMP_CWORD": count, "_REFEREE_COMPLETE": "complete_bash"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
     assert done.stdout.split() == words, done.stderr
+
+
+@pytest.mark.parametrize("words", [[], *[[name] for name, each in PROGRAM.commands.items() if hasattr(each, "commands")]], ids=" ".join)
+@pytest.mark.parametrize("rich", ["1", "0"])
+def test_a_group_without_a_command_prints_its_help_in_lines(words: list[str], rich: str, tmp_path: Path) -> None:
+    """Also where rich doesn't draw the help: then it is the text of an error."""
+    environment = {**os.environ, "TYPER_USE_RICH": rich, "COLUMNS": "80"}
+    done = subprocess.run([sys.executable, "-m", "referee", *words], cwd=tmp_path, capture_output=True, text=True, env=environment)
+    assert (done.returncode, done.stderr, "\\n" in done.stdout) == (2, "", False)
+    assert len(done.stdout.splitlines()) > 8
+    assert max(map(len, done.stdout.splitlines())) <= 100
+
+
+@pytest.mark.parametrize(
+    ("words", "same"),
+    [
+        (["help"], ["--help"]),
+        (["version"], ["--version"]),
+        (["help", "play"], ["play", "--help"]),
+        (["help", "league", "run"], ["league", "run", "--help"]),
+        (["league", "help"], ["league", "--help"]),
+        (["league", "help", "run"], ["league", "run", "--help"]),
+    ],
+)
+def test_help_and_version_are_words_too(words: list[str], same: list[str], referee: Cli) -> None:
+    done, other = referee(*words), referee(*same)
+    assert (done.returncode, done.stdout) == (0, other.stdout), done.stderr
+
+
+def test_a_player_may_be_called_help(referee: Cli, tmp_path: Path) -> None:
+    done = referee("play", "help", "runner")
+    assert (done.returncode, "The hunter 'help' is neither a file nor an example bot" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["play", "a", "b", "--debug"], ""),
+        (["league", "run", "x", "--verbose"], ""),
+        (["play", "a", "b", "--max-stpes", "3"], "--max-steps"),
+    ],
+)
+def test_a_wrong_option_is_told_only_those_that_are_like_it(words: list[str], hint: str, referee: Cli) -> None:
+    done = referee(*words)
+    assert (done.returncode, "Possible options" in done.stderr, hint in done.stderr) == (2, bool(hint), True), done.stderr
+
+
+def test_a_missing_player_is_added_to_the_one_that_is_named(referee: Cli) -> None:
+    assert referee("play", "boxer").stderr.endswith(" play boxer shadow\n")
+    assert referee("play", "a b.py").stderr.endswith(" play 'a b.py' shadow\n")
+    assert referee("play", "a", "b", "c").stderr.endswith(" play a b\n")

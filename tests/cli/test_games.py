@@ -133,7 +133,12 @@ def test_a_match_file_with_a_setting_in_the_wrong_place_is_told_the_right_one(re
 
 
 def test_the_bots_of_a_game_end_with_a_match_of_that_game(referee: Cli) -> None:
-    assert "play --game maze expert expert" in referee("bots", "--game", "maze").stdout
+    shown = referee("bots", "maze").stdout
+    assert "play --game maze expert expert" in shown
+    assert shown.startswith("maze:")
+    assert "evasion" not in shown
+    assert referee("bots", "--game", "maze").stdout == shown
+    assert " bots maze\n" in referee("games", "maze").stdout
 
 
 def test_bots_are_listed_by_game_in_any_width(referee: Cli) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +13,6 @@ import pytest
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
-    from pathlib import Path
 
     from commands import Commands
 
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
         ("league", "run", ""),
         ("league", "run", ".", "--out", ""),
         ("verify", ""),
+        ("new", "hunter", ""),
+        ("new", "hunter", "", "--folder"),
         ("export", "a.replay.jsonl.gz", "--html", "--out", ""),
         ("serve", "architect", "--out", ""),
     ],
@@ -44,17 +47,103 @@ def test_an_empty_path_is_refused_and_nothing_is_written(words: tuple[str, ...],
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("out", [".", "/"])
-def test_a_folder_is_no_name_of_a_new_file(out: str, referee: Cli, tmp_path: Path) -> None:
+def test_a_folder_is_no_name_of_a_new_file(referee: Cli) -> None:
     assert referee("grade", "init").returncode == 0
-    done = referee("grade", "gradescope", "rubric-evasion.toml", "--out", out)
-    assert (done.returncode, done.stderr) == (
-        2,
-        f"referee: --out is {out!r}, but must be the name of a new file, such as autograder.zip.\n",
-    )
+    done = referee("grade", "gradescope", "rubric-evasion.toml", "--out", ".")
+    assert (done.returncode, done.stderr) == (2, "referee: --out is '.', but must be the name of a new file, such as autograder.zip.\n")
     assert referee("play", "boxer", "runner", "--max-steps", "3", "--out", "a.replay.jsonl.gz").returncode == 0
-    done = referee("debug", "a.replay.jsonl.gz", "boxer", "--as-test", out)
+    done = referee("debug", "a.replay.jsonl.gz", "boxer", "--as-test", ".")
     assert (done.returncode, "must be the name of a new Python file" in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("grade", "gradescope", "rubric-evasion.toml", "--out", "x/"),
+        ("grade", "gradescope", "rubric-evasion.toml", "--out", "/"),
+        ("export", "a.replay.jsonl.gz", "--html", "--out", "x.html/"),
+        ("watch", "a.replay.jsonl.gz", "--export", "x.html/"),
+        ("debug", "a.replay.jsonl.gz", "boxer", "--as-test", "x.py/"),
+        ("new", "hunter", "x/"),
+    ],
+)
+def test_a_slash_at_the_end_makes_no_file(words: tuple[str, ...], referee: Cli, tmp_path: Path) -> None:
+    assert referee("grade", "init").returncode == 0
+    assert referee("play", "boxer", "runner", "--max-steps", "3", "--out", "a.replay.jsonl.gz").returncode == 0
+    done = referee(*words)
+    assert (done.returncode, "name a file" in " ".join(done.stderr.split())) == (2, True), done.stderr
+    assert not list(tmp_path.glob("x*"))
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Path:
+    """A folder that even this user can't write to."""
+    folder = Path("/sys") if os.geteuid() == 0 else tmp_path / "closed"
+    folder.mkdir(mode=0o555, exist_ok=True)
+    return folder
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("play", "boxer", "runner", "--games", "2", "--max-steps", "3", "--out", "."),
+        ("play", "boxer", "runner", "--max-steps", "3", "--out", "."),
+        ("compare", "boxer", "straight", "--duels", "1", "--max-steps", "3", "--out", "."),
+        ("debug", "{replay}", "boxer", "--as-test", "test_it.py"),
+        ("grade", "init"),
+        ("new", "hunter"),
+    ],
+    ids=" ".join,
+)
+def test_a_folder_that_cant_be_written_is_a_wrong_use(
+    words: tuple[str, ...], closed: Path, referee: Cli, commands: Commands, tmp_path: Path
+) -> None:
+    replay = tmp_path / "a.replay.jsonl.gz"
+    assert referee("play", "boxer", "runner", "--max-steps", "3", "--out", replay).returncode == 0
+    done = commands.run(*(word.format(replay=replay) for word in words), cwd=closed)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+
+
+def test_a_bot_that_never_starts_ends_many_games_as_one(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("raise SystemExit(3)\n")
+    for words in ((), ("--games", "2")):
+        done = referee("play", "ends.py", "runner", *words, "--json")
+        assert done.returncode == 3, done.stderr
+    assert [game["started"] for game in json.loads(done.stdout)["results"]] == [False, False]
+
+
+def test_spaces_around_a_name_belong_to_it_where_there_is_such_a_file(referee: Cli, tmp_path: Path) -> None:
+    assert referee("new", "hunter", "hunter.py").returncode == 0
+    for name in (" .py", "hunter.py "):
+        (tmp_path / "hunter.py").replace(tmp_path / name)
+        done = referee("play", name, "runner", "--max-steps", "3")
+        assert done.returncode == 0, done.stderr
+        (tmp_path / name).replace(tmp_path / "hunter.py")
+    assert referee("play", " hunter.py ", "runner", "--max-steps", "3").returncode == 0
+
+
+def test_messages_name_the_option_and_the_empty_name(referee: Cli, tmp_path: Path) -> None:
+    (tmp_path / "hang.py").touch()
+    assert referee("compare", "boxer", "straight", "--out", "hang.py").stderr.startswith("referee: --out is 'hang.py', a file")
+    assert referee("compare", "", "boxer").stderr.startswith("referee: '' can't play: The hunter has an empty name")
+    assert "--size is '٣x٣', but must be" in referee("play", "boxer", "runner", "--size", "٣x٣").stderr
+
+
+def test_a_step_that_a_page_cant_begin_with_is_refused(referee: Cli) -> None:
+    assert referee("play", "boxer", "runner", "--max-steps", "3", "--out", "a.replay.jsonl.gz").returncode == 0
+    done = referee("watch", "a.replay.jsonl.gz", "--step", "2", "--export", "a.html")
+    assert (done.returncode, done.stderr) == (2, "referee: --step is for the viewer of a server; the address of a page takes #t=2.\n")
+    done = referee("watch", "a.replay.jsonl.gz", "--step", "9999", "--no-browser")
+    assert (done.returncode, done.stderr) == (2, "referee: --step is 9999, but the replay has 3 steps.\n")
+
+
+def test_quiet_prints_only_the_result(referee: Cli) -> None:
+    words = ("straight", "still", "--max-steps", "3", "-q")
+    done = referee("play", *words)
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["The", "winner", "score", "replay"]
+    assert done.stderr == ""
+    assert "Next:" not in referee("play", *words, "--games", "2").stdout
+    assert not {"sandbox", "Next:"} & {line.split()[0] for line in referee("duel", "random", *words[2:], "random").stdout.splitlines()}
 
 
 def test_too_long_a_name_is_a_wrong_use(referee: Cli) -> None:

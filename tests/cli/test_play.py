@@ -118,9 +118,9 @@ def test_a_lost_match_exits_0(referee: Cli) -> None:
 
 USAGE: list[tuple[list[str], str]] = [
     ([], "(hunter, prey), but none was named; to begin, let two example bots play: referee play trapper shadow"),
-    (["boxer"], "needs 2 players (hunter, prey), but 1 was named; for instance: referee play trapper shadow"),
+    (["boxer"], "needs 2 players (hunter, prey), but 1 was named; for instance: "),
     (["boxer", "--rules", "gameserver"], "for instance: referee play random shadow"),
-    (["--game", "maze", "dasher"], "(thief, policeman), but 1 was named; for instance: referee play --game maze expert expert"),
+    (["--game", "maze", "dasher"], "(thief, policeman), but 1 was named; for instance: "),
     (["boxer", "runner", "still"], "but 3 were named"),
     (["~nosuch/bot.py", "runner"], "can't be a file or a command"),
     (["boxer", "missing.py"], "The prey 'missing.py' does not exist"),

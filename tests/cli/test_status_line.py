@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import io
 import os
 import pty
+import signal
 import struct
 import sys
 import termios
@@ -13,6 +15,7 @@ import termios
 import pytest
 from terminals import read_to_end
 
+from referee.cli import terminal
 from referee.cli.terminal import StatusLine
 
 
@@ -30,8 +33,8 @@ def shown(monkeypatch: pytest.MonkeyPatch, *, is_quiet: bool, columns: int, vari
     monkeypatch.delenv("COLUMNS", raising=False)
     if variable is not None:
         monkeypatch.setenv("COLUMNS", variable)
-    with os.fdopen(inside, "w") as terminal:
-        monkeypatch.setattr(sys, "stderr", terminal)
+    with os.fdopen(inside, "w") as file:
+        monkeypatch.setattr(sys, "stderr", file)
         show(is_quiet=is_quiet)
     return read_to_end(outside).decode()
 
@@ -54,3 +57,18 @@ def test_without_a_terminal_short_work_prints_no_progress(monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "stderr", said)
     show(is_quiet=False)
     assert said.getvalue() == ""
+
+
+def test_without_a_terminal_long_work_says_so_now_and_then_also_while_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terminal, "_FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(terminal, "_PLAIN_SECONDS", 0.01)
+    said = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", said)
+    with contextlib.closing(StatusLine("The bots are started.")) as line:
+        while said.getvalue().count("The bots are started.\n") < 2:
+            signal.pause()
+        line.show("1 of 3")
+        while "1 of 3\n" not in said.getvalue():
+            signal.pause()
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    assert set(said.getvalue().splitlines()) == {"The bots are started.", "1 of 3"}

@@ -331,6 +331,7 @@ def test_init_writes_a_rubric_for_each_game_once(referee: Referee, tmp_path: Pat
     done = referee("grade", "init")
     assert done.stdout.splitlines() == ["rubric-evasion.toml", "rubric-rectangle.toml", "rubric-maze.toml"]
     assert "check-rubric rubric-evasion.toml" in done.stderr
+    is_refused(referee("grade", "check-rubric"), "name one of rubric-evasion.toml, rubric-maze.toml, rubric-rectangle.toml")
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     is_refused(referee("grade", "init"), "rubric-evasion.toml is there already, and its seed may be in use")
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before

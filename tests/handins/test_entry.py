@@ -66,7 +66,7 @@ def test_a_missing_role_is_named(home: Path) -> None:
         made("Boxer", {"hunter": "boxer", "prey": "boxer"}, home)
     with pytest.raises(UsageError, match="only programs play"):
         made("Me", "human", home)
-    with pytest.raises(UsageError, match=r"'.*/none\.py' does not exist"):
+    with pytest.raises(UsageError, match=r"The hunter 'none\.py' does not exist"):
         made("None", "none.py", home)
 
 

@@ -255,7 +255,7 @@ def test_a_folder_of_teams_is_a_league(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"In the folder .*, where each file and folder is a team: The team 'alpha' can't play"):
         load(folder)
     shutil.copy(EXAMPLES / "evasion" / "still.py", folder / "alpha" / "prey.py")
-    (folder / "Beta").mkdir()
+    shutil.copytree(folder / "alpha", folder / "Beta")
     with pytest.raises(UsageError, match="Two teams have the same name, 'Beta' and 'beta'"):
         load(folder)
 

@@ -380,14 +380,16 @@ def test_an_opponent_that_only_hunts(serve: Serve, call: Call) -> None:
     server.finish()
 
 
-def test_ctrl_c_ends_everything(serve: Serve, call: Call) -> None:
-    server = serve("serve", "gameserver", "--port", "0", "--json")
+@pytest.mark.parametrize("words", [(), ("--games", "2")], ids=["server", "games"])
+def test_ctrl_c_ends_everything(words: tuple[str, ...], serve: Serve, call: Call) -> None:
+    """It is the ordinary end of a server, but not of a number of games."""
+    server = serve("serve", "gameserver", "--port", "0", "--json", *words)
     hunter, prey = paired(server, call)
     assert prey.hear() == hunter.hear()
     hunter.hear()
     server.process.send_signal(signal.SIGINT)
     assert prey.rest() == []
-    assert server.process.wait(PATIENCE) == 130
+    assert server.process.wait(PATIENCE) == (0 if words == () else 130)
     assert json.loads(server.process.stdout.read()) == {"games": []}
     (replay,) = (server.folder / "matches" / "replays").iterdir()
     assert verify(replay).problem is not None, "it is cut short, and says so"

@@ -209,7 +209,7 @@ def test_a_first_game_that_is_interrupted_is_one_json_object(commands: Commands,
 def a_game(number: int, steps: int, faults: dict[str, str] | None = None) -> api.ManyGame:
     """A game of so many steps."""
     seconds = {"hunter": 0.1, "prey": 0.1}
-    return api.ManyGame(number, {}, 1, "hunter", "caught", "", {"hunter": steps}, steps, faults or {}, seconds, None)  # type: ignore[arg-type]  # no replay
+    return api.ManyGame(number, {}, 1, "hunter", "caught", "", {"hunter": steps}, steps, faults or {}, seconds, None, True)  # type: ignore[arg-type]  # no replay
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 15, 30, 100, 1000])

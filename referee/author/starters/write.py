@@ -60,6 +60,8 @@ def language_of(file: str, name: str | None) -> Language:
 
 def write_file(chosen: Chosen, language: Language, file: str) -> WrittenStarter:
     """Write a bot of one file. UsageError if the name exists already or can't be used."""
+    if file.endswith("/"):
+        raise UsageError(f"{quoted(file, _MOST_PATH)} is the name of a folder; name a file in it, or add --folder.")
     path = Path(file or chosen.role + language.suffix)
     _check_name(path)
     if not path.suffix:

@@ -1,0 +1,183 @@
+"""A folder of teams: which of its files and folders are teams, where the programs of an archive are, and the league file for them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from referee import games
+from referee.errors import UsageError
+from referee.handins import collect
+from referee.handins.names import is_archive, is_ignored, stem
+from referee.handins.programs import is_program
+from referee.handins.values import REFUSED
+from referee.players import languages
+from referee.support.files import write_whole
+from referee.support.words import listed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from referee.games.game import Seat
+
+#: The league file in a folder of teams.
+FILE = "league.toml"
+#: Where a league keeps what it has unpacked, in its folder.
+HANDED_IN = "handed-in"
+
+_TEMPLATE = """\
+# A league: "referee league run {folder}" plays it. docs/leagues.md describes every key. Options of the command win over this file.
+
+game = "{game}"
+rules = "{rules}"
+
+# round-robin, swiss (with rounds = N), elimination, or in games of many players tables.
+format = "round-robin"
+
+# "strict" plays in a sandbox or not at all; "none" has no sandbox.
+isolation = "auto"
+
+# Each pair meets on each start. The starts are drawn when the league begins.
+[starts]
+count = {starts}
+
+# The settings of the game: referee games {game}
+[settings]
+
+# Seconds, or "none": startup, move, bank, increment.
+[time]
+
+# The teams: "program" is a player as in referee play, for every seat, or there is a line for each seat. Paths begin in this folder.
+{teams}"""
+_STARTS = 4
+#: The files by which a results folder is known, and the folder for all that is given none.
+RESULTS = ("league.sqlite", "database.url", "league.id")
+OUTPUT = "matches"
+
+
+def is_results(folder: Path) -> bool:
+    """True for the results folder of a league, known by its store or its id; any other folder is a folder of teams."""
+    return any((folder / name).is_file() for name in RESULTS)
+
+
+def _is_written(folder: Path) -> bool:
+    """True for a folder into which the referee writes: that of results, and the default one."""
+    return folder.name == OUTPUT or is_results(folder)
+
+
+def teams_of(folder: Path, tell: Callable[[str], None]) -> list[dict[str, object]]:
+    """Return the rows of the teams in a folder, and tell what is left out because it is no bot. UsageError for fewer than two."""
+    try:
+        entries = sorted(
+            entry for entry in folder.iterdir() if not entry.name.startswith((".", "__pycache__")) and not is_ignored(entry.name)
+        )
+        teams = [entry for entry in entries if _is_team(entry)]
+    except OSError as error:
+        raise UsageError(f"The folder {folder} can't be read: {error.strerror or error}.") from None
+    if left_out := [entry.name for entry in entries if entry not in teams]:
+        tell(f"note: left out, because no program is in it: {listed(left_out)}")
+    if len(teams) < 2:
+        raise UsageError(
+            f"In the folder {folder}, where each file and folder is a team: there {'is one team' if teams else 'are no teams'}, "
+            "but a league needs two or more; put a program, or a folder of programs, into it for each team."
+        )
+    return [
+        {
+            "name": entry.name if entry.is_dir() else stem(entry.name),
+            "program": str(_innermost(entry).relative_to(folder)) if entry.is_dir() else entry.name,
+        }
+        for entry in teams
+    ]
+
+
+def _is_team(path: Path) -> bool:
+    """True if a file could be a program or an archive of one, or a folder has such a file, perhaps in folders of its own."""
+    if not path.is_dir():
+        return path.is_file() and path.name != FILE and _could_play(path)
+    for place, folders, files in os.walk(path):
+        folders[:] = [name for name in folders if not is_ignored(name) and not name.startswith(".")]
+        if any(_could_play(Path(place) / name) for name in files):
+            return True
+    return False
+
+
+def _could_play(path: Path) -> bool:
+    """True for a program, also one that must be compiled or needs its interpreter, and for an archive."""
+    return (
+        is_archive(path.name)
+        or is_program(path)
+        or os.access(path, os.X_OK)
+        or bool(languages.how_to_run(path) or languages.compiled_source(path))
+    )
+
+
+def unpacked(
+    rows: Sequence[Mapping[str, object]], home: Path, seats: Sequence[Seat], handed_in: Callable[[], Path], tell: Callable[[str], None]
+) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of the teams, those of archives with the programs in them, which are unpacked into the folder ``handed_in()``.
+
+    Each content has a folder of its own there, so what a league has played is never replaced. An archive without a program is left out, and
+    the reason told.
+    """
+    for row in rows:
+        program = row.get("program")
+        path = home / program if isinstance(program, str) and "\0" not in program else home
+        if not (is_archive(path.name) and path.is_file()):
+            yield row
+            continue
+        digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
+        taken = collect.single(path, handed_in() / digest, seats)
+        if taken.status == REFUSED:
+            tell(f"note: the team '{row.get('name')}' is left out: {taken.reason}")
+            continue
+        programs = dict.fromkeys(taken.players.values())
+        others = {name: value for name, value in row.items() if name != "program"}
+        yield {**others, **({"program": next(iter(programs))} if len(programs) == 1 else taken.players)}
+
+
+def _innermost(path: Path) -> Path:
+    """Return the folder in which the files of a team are: archives often unpack into one folder in another."""
+    while True:
+        inside = [entry for entry in path.iterdir() if not is_ignored(entry.name) and not entry.name.startswith(".")]
+        if len(inside) != 1 or not inside[0].is_dir():
+            return path
+        path = inside[0]
+
+
+def write_new(folder: Path, game: str, rules: str | None, tell: Callable[[str], None]) -> Path:
+    """Write a commented league file whose teams are those of a folder, and return its path. UsageError if there is one already."""
+    info = games.get(game).info
+    if rules is not None and rules not in info.rule_sets:
+        raise UsageError(f"--rules is {rules!r:.40}; {info.name} has {', '.join(info.rule_sets)}.")
+    path = folder / FILE
+    if os.path.lexists(path):
+        raise UsageError(f"{path} is there already, and nothing is overwritten; move it away first.")
+    tables = [f"[[teams]]\nname = {_value(row['name'])}\nprogram = {_value(row['program'])}\n" for row in teams_of(folder, tell)]
+    text = _TEMPLATE.format(folder=folder, game=info.name, rules=rules or info.rule_sets[0], starts=_STARTS, teams="\n".join(tables))
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise UsageError(f"{path} can't be written: {error.strerror or error}.") from None
+    return path
+
+
+def write_copy(values: Mapping[str, Any], path: Path) -> None:
+    """Write values as a league file: what a league plays, with the options of the command, and with absolute paths."""
+    tables = {name: value for name, value in values.items() if isinstance(value, dict)}
+    lists = {name: value for name, value in values.items() if isinstance(value, list)}
+    lines = [f"{name} = {_value(value)}" for name, value in values.items() if name not in {**tables, **lists} and value is not None]
+    headed = [(f"[{name}]", table) for name, table in tables.items()]
+    headed += [(f"[[{name}]]", row) for name, rows in lists.items() for row in rows]
+    for heading, table in headed:
+        lines += ["", heading, *(f"{key} = {_value(value)}" for key, value in table.items() if value is not None)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, ("\n".join(lines) + "\n").encode())
+
+
+def _value(value: Any) -> str:
+    """Return a value in TOML, which writes numbers, booleans, texts and lists as JSON does."""
+    return json.dumps(value, ensure_ascii=False)

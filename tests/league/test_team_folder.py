@@ -1,0 +1,119 @@
+"""A folder of teams as a league: what is a team, what is left out, the league file for it, and options that win over the file."""
+
+from __future__ import annotations
+
+import shutil
+import zipfile
+from typing import TYPE_CHECKING
+
+import pytest
+import tomli
+from leagues import IDLE
+
+from referee.errors import UsageError
+from referee.league import config
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+QUICK = ("--max-steps", "4", "--isolation", "none", "--quiet")
+
+
+@pytest.fixture
+def teams(tmp_path: Path) -> Path:
+    """A folder with a file, a folder, a folder in a folder, an archive, and what is no bot."""
+    folder = tmp_path / "teams"
+    (folder / "bob").mkdir(parents=True)
+    (folder / "cleo" / "hw3").mkdir(parents=True)
+    for place in ("ada.py", "bob/main.py", "cleo/hw3/bot.py"):
+        (folder / place).write_text(IDLE)
+    with zipfile.ZipFile(folder / "dan.zip", "w") as archive:
+        archive.writestr("dan/bot.py", IDLE)
+    with zipfile.ZipFile(folder / "notes.zip", "w") as archive:
+        archive.writestr("notes.txt", "nothing")
+    (folder / "README.md").write_text("# Teams")
+    (folder / "pictures").mkdir()
+    (folder / "pictures" / "one.png").write_bytes(b"png")
+    return folder
+
+
+def test_what_is_no_bot_is_left_out_with_a_note_and_archives_and_nested_folders_are_teams(
+    teams: Path, referee: Cli, tmp_path: Path
+) -> None:
+    done = referee("league", "run", "teams", "--out", "out", *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert "note: left out, because no program is in it: README.md, pictures\n" in done.stderr
+    assert "note: the team 'notes' is left out: The hand-in 'notes.zip' has no program for the hunter" in done.stderr
+    assert {line.split()[1] for line in done.stdout.splitlines() if line.strip()[:1].isdigit()} == {"ada", "bob", "cleo", "dan"}
+    assert [path.parts[-2:] for path in (tmp_path / "out" / "handed-in").glob("*/*/*")] == [("dan", "bot.py")]
+    for words in (("run", "teams", "--out", "out", *QUICK), ("resume", "out", "--quiet"), ("run", "out", "--quiet")):
+        again = referee("league", *words)
+        assert (again.returncode, again.stdout) == (0, done.stdout), again.stderr
+
+
+def test_a_file_for_the_teams_of_a_folder_is_written_once(teams: Path, referee: Cli) -> None:
+    done = referee("league", "init", "teams")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "teams/league.toml"
+    assert done.stdout.endswith("league run teams\n")
+    text = (teams / "league.toml").read_text()
+    assert [row["name"] for row in tomli.loads(text)["teams"]] == ["ada", "bob", "cleo", "dan", "notes"]
+    again = referee("league", "init", "teams")
+    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    assert (teams / "league.toml").read_text() == text
+    played = referee("league", "run", "teams", "--out", "out", "--starts", "1", *QUICK)
+    assert played.returncode == 0, played.stderr
+
+
+def test_options_win_over_the_file_and_stand_in_the_copy(teams: Path, referee: Cli, tmp_path: Path) -> None:
+    for name in ("cleo", "pictures"):
+        shutil.rmtree(teams / name)
+    for name in ("dan.zip", "notes.zip"):
+        (teams / name).unlink()
+    (teams / "league.toml").write_text(
+        'format = "elimination"\n[starts]\ncount = 9\n[settings]\nmax_steps = 500\ncooldown = 30\n'
+        + "".join(f'[[teams]]\nname = "{name}"\nprogram = "{program}"\n' for name, program in (("A", "ada.py"), ("B", "bob")))
+    )
+    done = referee("league", "run", "teams", "--out", "out", "--format", "swiss", "--starts", "2", "--seed", "7", *QUICK)
+    assert done.returncode == 0, done.stderr
+    copy = tomli.loads((tmp_path / "out" / "private" / "league.toml").read_text())
+    assert (copy["format"], copy["starts"], copy["seed"], copy["isolation"]) == ("swiss", {"count": 2}, 7, "none")
+    assert copy["settings"] == {"max_steps": 4, "cooldown": 30}
+    assert [row["name"] for row in copy["teams"]] == ["A", "B"]
+    assert copy["teams"][0]["prey"] == str(teams / "ada.py")
+    other = referee("league", "run", "teams", "--out", "out", "--format", "swiss", "--starts", "1", "--seed", "7", *QUICK)
+    assert (other.returncode, "would be void, because the league has changed" in other.stderr) == (2, True), other.stderr
+    assert tomli.loads((tmp_path / "out" / "private" / "league.toml").read_text()) == copy
+    wrong = referee("league", "run", "teams", "--out", "other", "--format", "swis")
+    assert (wrong.returncode, "format is 'swis'; did you mean 'swiss'?" in wrong.stderr) == (2, True), wrong.stderr
+
+
+@pytest.mark.parametrize("names", [(), ("ada.py",), ("README.md", "ada.py")])
+def test_fewer_than_two_teams_are_no_league(names: tuple[str, ...], tmp_path: Path) -> None:
+    for name in names:
+        (tmp_path / name).write_text(IDLE if name.endswith(".py") else "")
+    with pytest.raises(UsageError, match="but a league needs two or more"):
+        config.load(tmp_path)
+
+
+def test_a_team_that_cant_play_is_named_without_the_folders_above(tmp_path: Path) -> None:
+    (tmp_path / "ada.py").write_text(IDLE)
+    (tmp_path / "bob").mkdir()
+    (tmp_path / "bob" / "first.py").write_text(IDLE)
+    (tmp_path / "bob" / "second.py").write_text(IDLE)
+    with pytest.raises(UsageError) as caught:
+        config.load(tmp_path)
+    assert "The team 'bob' can't play: The hunter 'bob' is a folder without a program for it" in str(caught.value)
+
+
+def test_the_standings_count_the_faults_of_each_team(tmp_path: Path, referee: Cli) -> None:
+    (tmp_path / "teams").mkdir()
+    (tmp_path / "teams" / "good.py").write_text(IDLE)
+    (tmp_path / "teams" / "wrong.py").write_text(IDLE.replace('message["type"] == "turn"', 'message["type"] == "turn" and 1 / 0'))
+    done = referee("league", "run", "teams", "--out", "out", *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert "\nfaults: wrong 2\n" in done.stdout
