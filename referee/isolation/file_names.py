@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from referee.isolation.bot import Bot
 
 #: Files of Python's libraries.
-_LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[\d.]*/|/Python\.framework/")
+_LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[\d.]*(?:zip)?/|/Python\.framework/")
 
 #: The referee's own folders, whose files are never a bot's.
 FOREIGN = tuple(str(Path(__file__).resolve().parents[2] / name) for name in ("sdk", "referee"))

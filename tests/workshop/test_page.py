@@ -84,6 +84,7 @@ def test_an_endless_loop_is_stopped_after_ten_seconds_and_the_next_match_is_play
 def test_bots_that_do_harm_reach_nothing_and_the_next_match_is_as_ever(chromium: Browser, plain: str) -> None:
     # What a policy forbids stands on the console, so this page may complain.
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(plain)
     port = plain.rstrip("/").rpartition(":")[2]
     for name, (text, expected) in HOSTILE.items():
@@ -98,6 +99,7 @@ def test_bots_that_do_harm_reach_nothing_and_the_next_match_is_as_ever(chromium:
 
 def test_the_frame_of_python_reaches_nothing(chromium: Browser, plain: str) -> None:
     page = chromium.new_page()
+    page.set_default_timeout(PATIENCE_MS)
     page.goto(plain)
     ready(page)
     frame = next(frame for frame in page.frames if frame.url.endswith("frame.html"))

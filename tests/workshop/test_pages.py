@@ -8,7 +8,7 @@ import pytest
 from arenas import write_arena
 from playwright.sync_api import expect
 from seasons import TOKENS, season
-from workshops import ATTEMPTS, HOSTILE, bot, ready, run, write
+from workshops import ATTEMPTS, HOSTILE, PATIENCE_MS, bot, ready, run, write
 
 from referee.arena import config
 from referee.errors import UsageError
@@ -97,6 +97,7 @@ def test_a_bot_is_handed_in_from_the_workshop_checked_and_rated(commands: Comman
     try:
         top = server.stdout.readline().strip()
         page = chromium.new_page()
+        page.set_default_timeout(PATIENCE_MS)
         page.goto(f"{top}workshop/")
         ready(page)
         # Bots of strangers reach nothing here, either.
