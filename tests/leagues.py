@@ -54,8 +54,8 @@ def write_league(folder: Path, teams: int = 4, extra: str = "", settings: str = 
 def move_store(store: Path, old: Path | str, new: Path) -> None:
     """Let the store of a league whose folder was copied name its programs at their new place."""
     with contextlib.closing(sqlite3.connect(store)) as database, database:
-        for table, column in (("teams", "players"), ("teams", "home"), ("facts", "value")):
-            database.execute(f"update {table} set {column} = replace({column}, ?, ?)", (str(old), str(new)))
+        for column in ("league", "file"):
+            database.execute(f"update league set {column} = replace({column}, ?, ?)", (str(old), str(new)))
 
 
 def open_new(folder: Path, **options: Any) -> OpenLeague:

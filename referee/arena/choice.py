@@ -63,12 +63,12 @@ class DuelChoice:
         self.ending = ""
 
     def count(self, duels: int) -> None:
-        """Count duels that were chosen by an earlier process and are played now."""
+        """Count duels that are stored: they were chosen here, or by an earlier process whose duels are played now."""
         if self.left is not None:
             self.left = max(0, self.left - duels)
 
     def batch(self) -> list[PlannedDuel]:
-        """Return the next batch of duels by all results so far, and store what decides it."""
+        """Return the next batch of duels by all results so far, and store what decides it. The batch itself is stored by its plan."""
         self._move_on()
         strengths = self._rater.settled_strengths()
         if self._store.season.changes() != self.mark or self.left == 0:
@@ -77,7 +77,6 @@ class DuelChoice:
             self.ending = why
             return []
         new = self._chosen(strengths)
-        self.count(len(new))
         if not new:
             self.ending = "All versions that play have met on every start."
         return new

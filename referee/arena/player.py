@@ -92,13 +92,19 @@ class _Run:
         self._watch = watch
         self._matches = ArenaMatches(arena.config, arena.entries)
         self._patience = Patience(arena.owner)
+        _again(arena.results.catch_up)
+        #: The number of duels that ``arena.choice`` knows of.
+        self._planned = len(arena.results)
 
     def play_batch(self) -> bool:
         """Play a batch. False if there is none."""
         arena, store = self._arena, self._arena.store
         store.database.keep_claim()
         open_duels = _again(self._open_duels)
-        arena.choice.count(open_duels)
+        # Those of an earlier process, and of the last batch if it was stored.
+        planned = len(arena.results) + open_duels
+        arena.choice.count(planned - self._planned)
+        self._planned = planned
         batch = [] if open_duels else _again(arena.choice.batch)
         if not open_duels and not batch:
             _again(arena.rater.record)

@@ -202,8 +202,11 @@ class Database:
 
         Raises StoreError also where ``read`` finds a row damaged.
         """
-        with self._errors("read"), self._connected() as connection:
-            result = connection.execution_options(stream_results=True, max_row_buffer=most).execute(query)
+        with (
+            self._errors("read"),
+            self._connected() as connection,
+            connection.execution_options(stream_results=True, max_row_buffer=most).execute(query) as result,
+        ):
             while rows := result.fetchmany(most):
                 with self._rows():
                     values = [read(row) for row in rows]

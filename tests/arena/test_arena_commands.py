@@ -60,8 +60,7 @@ def test_an_arena_plays_real_matches_and_prints_standings(referee: Cli, tmp_path
     shown = referee("arena", "standings", "arena")
     assert re.match(r"rank +version +rating +95 % +possible ranks +duels\n", shown.stdout)
     assert "mine v2 (active)" in shown.stdout
-    sentence = r"Of 2 versions, version [12] of mine leads, but 3 duels can't tell yet that it is the best: that is [\d.]+ % certain\.\n$"
-    assert re.search(sentence, shown.stdout)
+    assert shown.stdout.endswith("Of 2 versions, nobody leads: after 3 duels all pairs are even.\n")
     assert json.loads(referee("arena", "standings", "arena", "--json").stdout)["entries"] == found["entries"]
 
     checked = referee("arena", "verify", "arena")
