@@ -91,7 +91,7 @@ class OpenLeague:
     def faults(self) -> list[str]:
         """Return a line with the number of faults of each team that has any; no line if none has."""
         records = ((stored.task, stored.record) for stored in self.view.matches(done=True) if stored.record is not None)
-        counts = Counter(task.seats[seat] for task, record in records for seat in record.faults)
+        counts = Counter(task.names[seat] for task, record in records for seat in record.faults)
         return [f"faults: {', '.join(f'{team} {count:,}' for team, count in counts.most_common())}"] if counts else []
 
     def rows(self, state: LeagueState) -> tuple[StandingsRow, ...]:
