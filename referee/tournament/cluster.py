@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections import deque
 from concurrent import futures
+from functools import partial
 from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -259,7 +260,7 @@ def _league_plugin(plugin_name: str, league: tuple[Terms, Sequence[Team], bytes]
     """
     from distributed import WorkerPlugin
 
-    expected, pickled, present = __version__, pickle.dumps(league), frozenset(workers)
+    expected, pickled, present = __version__, pickle.dumps(partial(League, *league)), frozenset(workers)
 
     # The class is local, so that its code travels to workers that have other code.
     class LeaguePlugin(WorkerPlugin):
@@ -274,10 +275,8 @@ def _league_plugin(plugin_name: str, league: tuple[Terms, Sequence[Team], bytes]
 
                 if version != expected:
                     raise ImportError(f"it has version {version} of the referee, the coordinator has {expected}; install one on all.")
-                from referee.tournament.cluster import League
-
-                terms, teams, archive = pickle.loads(pickled)  # noqa: S301 - of the coordinator
-                self.league = League(terms, teams, archive, Path(worker.local_directory))
+                # Only now is the worker's own ``League`` imported.
+                self.league = pickle.loads(pickled)(Path(worker.local_directory))  # noqa: S301 - of the coordinator
             except Exception as error:
                 why = f"The worker {worker.address} can't play: {error}"
                 if worker.address not in present:
