@@ -140,7 +140,7 @@ def test_a_step_that_a_page_cant_begin_with_is_refused(referee: Cli) -> None:
 def test_quiet_prints_only_the_result(referee: Cli) -> None:
     words = ("straight", "still", "--max-steps", "3", "-q")
     done = referee("play", *words)
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["The", "winner", "score", "replay"]
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["Still", "winner", "score", "replay"]
     assert done.stderr == ""
     assert "Next:" not in referee("play", *words, "--games", "2").stdout
     assert not {"sandbox", "Next:"} & {line.split()[0] for line in referee("duel", "random", *words[2:], "random").stdout.splitlines()}

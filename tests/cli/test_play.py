@@ -117,9 +117,10 @@ def test_a_lost_match_exits_0(referee: Cli) -> None:
 
 
 USAGE: list[tuple[list[str], str]] = [
-    ([], "(hunter, prey), but none was named; to begin, let two example bots play: referee play trapper shadow"),
+    ([], "(hunter, prey), but none was named; to begin, let two example bots play: "),
+    ([], "referee play trapper shadow"),
     (["boxer"], "needs 2 players (hunter, prey), but 1 was named; for instance: "),
-    (["boxer", "--rules", "gameserver"], "for instance: referee play random shadow"),
+    (["boxer", "--rules", "gameserver"], "referee play boxer shadow"),
     (["--game", "maze", "dasher"], "(thief, policeman), but 1 was named; for instance: "),
     (["boxer", "runner", "still"], "but 3 were named"),
     (["~nosuch/bot.py", "runner"], "can't be a file or a command"),

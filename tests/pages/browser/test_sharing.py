@@ -37,6 +37,8 @@ def test_a_click_on_a_moment_shows_it_and_keys_go_from_one_to_the_next(address: 
     # Verdicts come in parts, each of which may add moments. The last position is judged last; then P brings the story up to date.
     page.keyboard.press("End")
     page.locator(".chart", has_text="verdict").get_by_text("caught", exact=True).wait_for()
+    # Costly moves come last of all.
+    page.get_by_role("button", name="Learn from").wait_for()
     page.keyboard.press("p")
     moments = page.locator(".moment")
     turns = [int(turn) for turn in moments.evaluate_all("found => found.map(moment => moment.dataset.turn)")]
