@@ -458,7 +458,7 @@ def test_other_games_are_compared_too(referee: Referee, game: str) -> None:
     done = referee("compare", *PLAYERS[game][:2], "--game", game, "--duels", "2", "--json", "--isolation", "none", "--seed", "5")
     assert done.returncode in (0, 1), done.stderr
     assert json.loads(done.stdout)["duels"] == 2
-    plain = referee("compare", *PLAYERS[game][:2], "--game", game, "--duels", "1", "--isolation", "none", "-q")
+    plain = referee("compare", *PLAYERS[game][:2], "--game", game, "--duels", "1", "--isolation", "none")
     verb = "duel" if game == "maze" else "play"
     assert f"referee {verb} {PLAYERS[game][0]} {PLAYERS[game][1]} --game {game} --isolation none" in plain.stdout
 
