@@ -61,7 +61,7 @@ def test_a_game_of_another_package_is_at_home(cli: Cli, tmp_path: Path) -> None:
     replay = "one.replay.jsonl.gz"
     assert cli("verify", replay).returncode == 0
     shown = cli("show", replay)
-    assert "first wins at 21." in shown.stdout, shown.stderr
+    assert "(first) wins at 21." in shown.stdout, shown.stderr
     command = [sys.executable, "-m", "referee", "watch", replay, "--no-browser", "--port", "0"]
     env = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     with subprocess.Popen(command, cwd=tmp_path, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as viewer:

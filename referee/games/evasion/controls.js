@@ -116,7 +116,7 @@ function preyControls(track) {
       return { move: { go: dx || dy ? [Math.round(cos), Math.round(sin)] : [0, 0] } };
     },
     pads: [compass((go) => ({ go }))],
-    dials: (turn) => dials(track, turn, "The hunter's"),
+    dials: (turn) => dials(track, turn, "Hunter's"),
     goesOn(turn, isPaced) {
       if (!isPaced) return "";
       const [dx, dy] = [track.prey[2].data[turn], track.prey[3].data[turn]];

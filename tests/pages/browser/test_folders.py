@@ -141,8 +141,8 @@ def test_the_projector_goes_on_by_itself_and_shows_a_match_that_has_just_ended(s
     page.keyboard.press("Space")
     assert page.get_by_role("button", name="Pause").get_attribute("aria-pressed") == "true"
     page.keyboard.press("s")
-    page.get_by_role("table").wait_for()
-    assert sorted(page.locator("tr.playing td.team").all_inner_texts()) == ["Evader", "Searcher"]
+    page.locator("#standings").get_by_role("table").wait_for()
+    assert sorted(page.locator("#standings tr.playing td.team").all_inner_texts()) == ["Evader", "Searcher"]
     page.keyboard.press("Space")
     for size in (PHONE, NARROW):
         resize(page, size["width"], size["height"])

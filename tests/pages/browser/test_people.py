@@ -338,7 +338,7 @@ def test_three_people_and_one_who_leaves(serve: Serve, visit: Open) -> None:
         page.keyboard.press("Enter")
     for page in pages:
         page.get_by_text("✓ verified").wait_for()
-    assert "Player c (human) gave up" in served.finish()
+    assert "Player c (Guest 3) gave up" in served.finish()
 
 
 @pytest.mark.slow

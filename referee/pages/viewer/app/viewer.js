@@ -365,12 +365,15 @@ export class Viewer {
     const what = cell && track ? track.hover(cell, this.playback.turn) : "";
     byId("hover").textContent = cell ? `(${cell.x}, ${cell.y})${what ? ` · ${what}` : ""}` : "";
     if (!cell || !track) return;
-    // Beside the cell, on the side where there is room.
+    // Beside the cell, on the side where there is room; it never makes the page wider.
     const [x, y] = this.board.toPage(...track.place(cell.x, cell.y));
     const { style } = byId("caption");
-    const isRight = x > canvas.clientWidth / 2;
-    style.translate = `${isRight ? x - 14 : x + 14}px ${Math.max(0, y - 34)}px`;
-    byId("hover").style.translate = isRight ? "-100%" : "";
+    const rest = canvas.clientWidth - x;
+    const isRight = x > rest;
+    style.left = isRight ? "" : `${x + 14}px`;
+    style.right = isRight ? `calc(100% - ${x - 14}px)` : "";
+    style.maxWidth = `${Math.max(x, rest) - 14}px`;
+    style.top = `${Math.max(0, y - 34)}px`;
   }
 
   controlsChanged() {
