@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import sys
 from functools import partial
 from itertools import count, product
@@ -107,10 +106,8 @@ def _lineup(request: MatchRequest) -> dict[str, str]:
     if len(names) != len(seats):
         count = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
         count = count if len(names) < 2 else f"{len(names)} were named; for instance"
-        words = example_of(game, settings).split()
-        first = len(words) - len(seats)
-        words[first : first + len(names)] = map(shlex.quote, names[: len(seats)])
-        raise UsageError(f"{game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: {program()} {' '.join(words)}")
+        words = example_of(game, settings, names)
+        raise UsageError(f"{game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: {program()} {words}")
     return dict(zip(seats, names, strict=True))
 
 

@@ -144,12 +144,21 @@ def linger(pages: MatchPages, show: Show) -> None:
         say("")
 
 
-def example(game: Game[Any, Any], settings: Any) -> str:
-    """Return the arguments of a match, from ``play`` on: with the strongest example bot of each seat, or with a file for each seat if there are none."""
-    name, seats = game.info.name, game.seats(settings)
-    bots = [bot for bot in BOTS if bot.game == name and (not bot.rules or settings.rules in bot.rules)]
-    if game.info.players_option and bots:
-        chosen = [bot.name for bot in bots[-2:]]
-    else:
-        chosen = [next((bot.name for bot in reversed(bots) if bot.plays(seat)), f"{seat}.py") for seat in seats]
-    return " ".join(["play", *([] if name == games.names()[0] else ["--game", name]), *chosen])
+def example(game: Game[Any, Any], settings: Any, names: Sequence[str] = ()) -> str:
+    """Return the arguments of a match under the settings' rule set, from ``play`` on.
+
+    Each seat gets the first of the named players that can take it, else its strongest example bot, or a file if there is none.
+    """
+    name, seats, left = game.info.name, game.seats(settings), [*names]
+    examples = [bot for bot in BOTS if bot.game == name]
+    bots = [bot for bot in examples if not bot.rules or settings.rules in bot.rules]
+    chosen = []
+    for place, seat in enumerate(seats, -len(seats)):
+        able = [bot.name for bot in bots if bot.plays(seat)]
+        player = next((each for each in left if each in able or each not in [bot.name for bot in examples]), None)
+        if player is not None:
+            left.remove(player)
+        chosen.append(player or (able[place % len(able) if game.info.players_option else -1] if able else f"{seat}.py"))
+    options = {"--game": (name, games.names()[0]), "--rules": (settings.rules, game.codec.settings(None, {}).rules)}
+    flags = [word for option, (value, usual) in options.items() if value != usual for word in (option, value)]
+    return shlex.join(["play", *flags, *chosen])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from referee.cli.app import INSTRUCTORS, app, command, group, put
+from referee.cli.app import INSTRUCTORS, app, command, group, put, say
+from referee.support.words import program
 
 workshop = group("workshop", "A page on which bots are written and played in the browser, with nothing to install.")
 app.add_typer(workshop, rich_help_panel=INSTRUCTORS)
@@ -23,16 +25,20 @@ def build(
     from referee.workshop import build as site
 
     site.build(folder, pyodide)
-    put(str(folder))
+    put(str(folder), f"Next:  {program()} workshop serve {shlex.quote(str(folder))}")
 
 
 @workshop.command()
 @command
 def serve(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A built workshop; it is built if there is none.")] = Path("workshop"),
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A built workshop.")] = Path("workshop"),
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=0, max=65_535, help="The port; 0: any free port.")] = 8400,
 ) -> None:
     """Serve the workshop to the browsers of this machine until Ctrl-C."""
     from referee.workshop import serve as server
 
-    server.serve(folder, port, put)
+    def tell(address: str) -> None:
+        put(address)
+        say("Ctrl-C ends the server.")
+
+    server.serve(folder, port, tell)

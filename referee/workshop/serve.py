@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from referee.errors import UsageError
-from referee.workshop.build import HEADERS, build, is_site
+from referee.support.words import program
+from referee.workshop.build import HEADERS, is_site
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,18 +42,17 @@ class _Server(ThreadingHTTPServer):
 
 
 def serve(folder: Path, port: int, on_start: Callable[[str], None]) -> None:
-    """Serve a workshop until the process is interrupted; ``on_start`` gets its address. A folder that isn't there is built first.
+    """Serve a workshop until Ctrl-C; ``on_start`` gets its address.
 
-    UsageError if the folder is something else, or if the port isn't free.
+    UsageError if the folder isn't a workshop, or if the port isn't free.
     """
-    if not folder.exists():
-        build(folder)
     if not is_site(folder):
-        raise UsageError(f"{folder} is not a workshop. Build one in a new folder: referee workshop build FOLDER")
+        what = "is not a workshop" if folder.exists() else "does not exist"
+        raise UsageError(f"{folder} {what}. Build a workshop in a new folder: {program()} workshop build FOLDER")
     try:
         server = _Server((_HOST, port), partial(Handler, directory=str(folder)))
     except OSError as error:
         raise UsageError(f"Nothing can listen on {_HOST}:{port} ({error.strerror}). Name a free port with --port.") from None
-    with server:
+    with server, suppress(KeyboardInterrupt):
         on_start(f"http://{_HOST}:{server.server_address[1]}/")
         server.serve_forever()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import urllib.request
 from typing import TYPE_CHECKING
 
 import pytest
@@ -87,6 +89,25 @@ def test_a_folder_without_a_workshop_is_refused(tmp_path: Path) -> None:
     write_arena(tmp_path / "arena", 1, MORE)
     with pytest.raises(UsageError, match="referee workshop build"):
         config.load(tmp_path / "arena")
+
+
+def test_it_is_served_until_ctrl_c(commands: Commands, small: Path) -> None:
+    server = commands.start("workshop", "serve", str(small), "--port", "0", cwd=small.parent)
+    address = server.stdout.readline().strip()
+    with urllib.request.urlopen(address) as answer:
+        assert (answer.headers["Cross-Origin-Opener-Policy"], answer.read()[:9]) == ("same-origin", b"<!doctype")
+    server.send_signal(signal.SIGINT)
+    assert server.communicate(60) == ("", "Ctrl-C ends the server.\n")
+    assert server.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("siet", "siet does not exist. Build a workshop"), (".", ". is not a workshop. Build a workshop")]
+)
+def test_only_a_built_workshop_is_served(name: str, words: str, commands: Commands, tmp_path: Path) -> None:
+    done = commands.run("workshop", "serve", name, cwd=tmp_path)
+    assert (done.returncode, done.stdout, list(tmp_path.iterdir())) == (2, "", [])
+    assert words in done.stderr
 
 
 @pytest.mark.slow
