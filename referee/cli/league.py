@@ -341,7 +341,7 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
         counts = opened.view.state().counts
-        say(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(opened)}")
+        say(f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')} are done and stored. Go on:  {again(opened)}")
         raise
     except (PlayStopped, StoreError) as error:
         raise type(error)(f"{error} What is done is stored. Go on afterwards:  {again(opened)}") from None

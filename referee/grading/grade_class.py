@@ -88,7 +88,7 @@ def grade_class(
                 # Matches can't be played as the rubric or the command asks, so both may be corrected.
                 grading.forget(folder)
                 raise
-            report(f"{counts.done:,} of {counted(counts.total, 'match')} are done and stored. Go on:  {again(folder)}")
+            report(f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')} are done and stored. Go on:  {again(folder)}")
             outputs.write(opened.grades(), after_due=after_due)
             raise
         return opened.grades()._replace(compared=tuple(opened.compared()))

@@ -56,9 +56,8 @@ _OLD_FILE = "league.sqlite"
 
 
 class Counts(NamedTuple):
-    """How many matches there are, how many have a result, how many will be played, and how many attempts were void."""
+    """How many matches have a result, how many will be played, and how many attempts were void."""
 
-    total: int
     done: int
     planned: int
     voids: int
@@ -195,8 +194,7 @@ class OpenGrading:
         absent = absences(self._matches()).keys()
         planned = sum(record is None and absent.isdisjoint(task.names.values()) for task, record in self._matches())
         done = sum(map(_has_result, self._records.values()))
-        given_up = sum(bool(record.void) for record in self._records.values())
-        return Counts(done + planned + given_up, done, planned, self.store.counts().voids)
+        return Counts(done, planned, self.store.counts().voids)
 
     def _matches(self) -> Iterator[tuple[Task, Record | None]]:
         return ((task, self._records.get(task.key)) for task in self.trials.tasks)

@@ -73,8 +73,8 @@ class LeagueState(NamedTuple):
 
 def state_of(plan: LeaguePlan, early: int, voids: int) -> LeagueState:
     """Return what a plan says of its records. ``early`` is the number of results before their turn, ``voids`` that of void attempts."""
-    done = plan.done + early
-    counts = MatchCounts(plan.total - done - plan.skipped, done, plan.skipped, voids)
+    done, out = plan.done + early, plan.skipped + plan.forfeited
+    counts = MatchCounts(max(0, plan.total - done - out), done, out, voids)
     return LeagueState(plan.sorted_results, plan.forfeits, plan.notes, counts)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import DISPUTED, SUPERVISOR
 from referee.isolation.machine import SHORTAGES
-from referee.league.schedule import ROUND_BY_ROUND
+from referee.league.schedule import ROUND_BY_ROUND, later_fixtures
 from referee.tournament.disputes import Patience, blamed, dispute_of
 from referee.tournament.plan import MOST_VOIDS, NOT_WANTED
 from referee.tournament.results import duel_result, stopped
@@ -63,7 +63,8 @@ class LeaguePlan:
         self._open: deque[AskedDuel] = deque()
         #: The keys of the matches of open duels.
         self.open_keys: set[str] = set()
-        self._known = 0
+        #: All duels that are known.
+        self._known: list[PlannedDuel] = []
         self.results: dict[int, DuelResult] = {}
         self.notes: dict[int, str] = {}
         self.forfeits: dict[str, str] = {}
@@ -71,6 +72,8 @@ class LeaguePlan:
         self.sentences: deque[str] = deque()
         #: How many matches have a result that was delivered, and how many will have none.
         self.done = self.skipped = 0
+        #: How many matches will have none once their turn comes, because a team of theirs forfeits.
+        self.forfeited = 0
         #: The pairs whose later duels aren't played, with the reason.
         self._stopped: dict[frozenset[str], str] = {}
         self._disputes: list[Dispute] = []
@@ -113,14 +116,20 @@ class LeaguePlan:
             return False
         return bool(task.blamed) or not (names in self._stopped or self._culprits(names))
 
+    def _forfeits(self, duel: PlannedDuel) -> bool:
+        """Whether a team of a duel forfeits."""
+        return not self.forfeits.keys().isdisjoint(duel.teams)
+
     def _culprits(self, names: Iterable[str]) -> tuple[str, ...]:
         """Return those of some teams that are to blame for void matches."""
         return tuple(name for name in names if self._schedule.owner(name) in self._blamed) if self._blamed else ()
 
     @property
     def total(self) -> int:
-        """The number of matches of all duels that are known."""
-        return self._known * self._schedule.matches_each
+        """The number of matches of all duels, those of rounds to come included."""
+        plan = self._schedule.plan
+        later = later_fixtures(plan, self._known[-1].round + 1 if self._known else 0, len(self.forfeits))
+        return (len(self._known) + later * plan.duels_each) * self._schedule.matches_each
 
     @property
     def sorted_results(self) -> list[DuelResult]:
@@ -130,8 +139,9 @@ class LeaguePlan:
     def _duels(self) -> Iterator[PlannedDuel | None]:
         """Yield the duels in the order in which they are played; None while those that follow depend on open ones."""
         while True:
-            new = self._schedule.duels(self.sorted_results)[self._known :]
-            self._known += len(new)
+            new = self._schedule.duels(self.sorted_results)[len(self._known) :]
+            self._known += new
+            self.forfeited += self._schedule.matches_each * sum(map(self._forfeits, new))
             held = []
             for duel in sorted(new, key=self._schedule.order):
                 if duel.repeat and not _decides(duel):
@@ -144,6 +154,7 @@ class LeaguePlan:
                 if self._is_deterministic.get(_fixture(duel)):
                     self._repeat(duel)
                     self.skipped += self._schedule.matches_each
+                    self.forfeited -= self._schedule.matches_each * self._forfeits(duel)
                 else:
                     yield duel
             is_over = not (new or self._open or self._again)
@@ -163,6 +174,7 @@ class LeaguePlan:
         """Learn from the next match of a duel, and score the duel after its last one."""
         duel, tasks, records = open_duel
         task = tasks[len(records)]
+        self.forfeited -= self._forfeits(duel)
         records.append(record)
         self.open_keys.discard(task.key)
         if record.void:
@@ -228,6 +240,10 @@ class LeaguePlan:
             return
         # Reports have one line for it, and a compiler's messages have several.
         reason = " / ".join(line.strip() for line in reason.splitlines())
+        taken = {each.duel.number: len(each.records) for each in self._open}
+        for duel in self._known:
+            if team in duel.teams and duel.number not in self.results and not self._forfeits(duel):
+                self.forfeited += self._schedule.matches_each - taken.get(duel.number, 0)
         self.forfeits[team] = reason
         self.sentences.append(f"{team} can't start and forfeits its other matches: {reason}")
         if self._is_round_by_round:
@@ -302,6 +318,7 @@ class LeaguePlan:
         self._again.append(duel)
         self.done -= played
         self.skipped -= self._schedule.matches_each - played
+        self.forfeited += self._schedule.matches_each * self._forfeits(duel)
 
     def _compare(self, duel: PlannedDuel, records: Sequence[Record]) -> None:
         """Find out whether the teams of a fixture play the same games again. A duel that was not played to its end shows nothing."""

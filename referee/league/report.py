@@ -144,15 +144,21 @@ def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
 
 
 def _speed(opened: OpenLeague, planned: int) -> tuple[float | None, float | None]:
-    """Matches a minute, and the seconds that so many planned ones take at that speed; None if none will be played."""
+    """Matches a minute, and the seconds that so many planned ones take at that speed; None if none will be played, or while it isn't known."""
     times = opened.store.core.last_times(_TIMES)[::-1] if planned else []
-    if len(times) < 2:
+    if not times:
         return None, None
-    pace = Pace(times[0])
+    pace, is_known = Pace(times[0]), False
     for end in times[1:]:
-        pace.note(end)
+        # After a silence the league was resumed: the time before says nothing.
+        is_silent = is_known and pace.rate(end) is None
+        if is_silent:
+            pace = Pace(end)
+        else:
+            pace.note(end)
+        is_known = not is_silent
     rate = pace.rate(time.time())
-    return (None, None) if rate is None else (rate * 60, planned / rate)
+    return (None, None) if rate is None else (rate * 60, pace.seconds_left(planned, time.time()))
 
 
 def _duels(opened: OpenLeague, state: LeagueState) -> Iterator[DuelLine]:

@@ -56,6 +56,14 @@ def round_count(plan: FixturePlan) -> int | None:
     return (len(plan.teams) - 1).bit_length() if plan.format == "elimination" else None
 
 
+def later_fixtures(plan: FixturePlan, rounds: int, forfeits: int) -> int:
+    """Return how many fixtures that will be played follow the first ``rounds``: in a Swiss league about so many, if teams forfeit."""
+    if plan.format not in ROUND_BY_ROUND:
+        return 0
+    later = (round_count(plan) or rounds) - rounds
+    return later * max(0, len(plan.teams) // 2 - forfeits) if plan.format == "swiss" else (1 << later) - 1
+
+
 def default_rounds(teams: int) -> int:
     """Return the number of rounds that find the best of a Swiss league; fewer teams have met everybody before."""
     return min(teams - 1 + teams % 2, max(1, (teams - 1).bit_length()))

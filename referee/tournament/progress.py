@@ -24,11 +24,7 @@ _SILENCE = 5.0
 
 
 class Counts(Protocol):
-    """How many matches there are, how many have a result, how many will be played, and how many attempts were void."""
-
-    @property
-    def total(self) -> int:
-        """All matches."""
+    """How many matches have a result, how many will be played, and how many attempts were void."""
 
     @property
     def done(self) -> int:
@@ -44,7 +40,7 @@ class Counts(Protocol):
 
 
 class MatchCounts(NamedTuple):
-    """How many matches there are by status, and how many attempts were void. Implements ``Counts``."""
+    """How many matches there are by status, and how many attempts were void. Implements ``Counts``. ``stopped`` ones will not be played."""
 
     planned: int
     done: int
@@ -106,6 +102,11 @@ class Pace:
             return None
         return len(self._ends) / max(now - since, 0.001)
 
+    def seconds_left(self, planned: int, now: float) -> float | None:
+        """Return how long so many matches take at this speed; None while too little is known of it."""
+        rate = self.rate(now) if planned and now - self.begun >= _MEASURED_SECONDS else None
+        return None if rate is None else planned / rate
+
 
 class ProgressLines(ProgressListener):
     """Counts matches, and passes the progress to ``say`` as a line every ten seconds unless it ``is_quiet``."""
@@ -157,7 +158,7 @@ class ProgressLines(ProgressListener):
         """Return the progress as a line: the matches played, the speed of the last minute and the time that is left."""
         counts = self._store.counts()
         voids = f", {counts.voids:,} void" if counts.voids else ""
-        return f"{counts.done:,} of {counted(counts.total, 'match')}{voids}, {self._speed(counts.planned, self._clock())}"
+        return f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')}{voids}, {self._speed(counts.planned, self._clock())}"
 
     def _speed(self, planned: int, now: float) -> str:
         if self._pace is None:
@@ -165,8 +166,8 @@ class ProgressLines(ProgressListener):
         rate = self._pace.rate(now)
         if rate is None:
             return "waiting for results"
-        is_measured = planned and now - self._pace.begun >= _MEASURED_SECONDS
-        return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {_duration(planned / rate)} left" if is_measured else "")
+        left = self._pace.seconds_left(planned, now)
+        return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {_duration(left)} left" if left is not None else "")
 
 
 def _duration(seconds: float) -> str:

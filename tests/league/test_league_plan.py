@@ -80,6 +80,32 @@ def test_a_team_that_cannot_start_loses_all_its_duels(tmp_path: Path, how: Calla
     assert all(result.totals for result in plan.results.values() if "T3" not in result.duel.teams)
 
 
+@pytest.mark.parametrize("slots", [1, 4])
+@pytest.mark.parametrize(
+    ("form", "how", "first", "last"),
+    [
+        ("", by_chance, 30, 30),
+        ("", broken("T4"), 30, 22),
+        ("", unstartable("T4"), 30, 20),
+        ("[starts]\ncount = 5", unstartable("T4"), 150, 100),
+        ('format = "swiss"\nrounds = 3', by_chance, 18, 18),
+        ('format = "swiss"\nrounds = 3', unstartable("T4"), 18, 12),
+        ('format = "elimination"\nrepeat = 2', lambda task: by_chance(task, constant=()), 20, 20),
+    ],
+)
+def test_matches_of_later_rounds_count_and_those_of_teams_that_forfeit_dont(
+    tmp_path: Path, form: str, how: Callable[[MatchTask], Report], first: int, last: int, slots: int
+) -> None:
+    opened = open_new(tmp_path, teams=6, extra=form, settings="width = 30\nheight = 30\n")
+    plan, counts = LeaguePlan(opened.schedule), []
+    play(plan, NoStore(), WorkerPool(PretendPool(how, slots)), lambda *_: counts.append(state_of(plan, 0, 0).counts))
+    sizes = [count.done + count.planned for count in counts]
+    assert (sizes[0], sizes[-1], counts[-1].planned, plan.forfeited) == (first, last, 0, 0)
+    # It is said once: from the forfeit on.
+    assert sizes == sorted(sizes, reverse=True)
+    assert len({*sizes}) <= 2 + (plan.forfeits != {})
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_a_league_is_the_same_with_any_number_of_workers_and_in_a_reader(tmp_path: Path, form: str) -> None:
     opened = open_new(tmp_path, teams=6, extra=form)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from leagues import record
 
+from referee.league import report
 from referee.tournament.progress import MatchCounts, Pace, ProgressLines
 from referee.tournament.values import MatchTask
 
@@ -105,3 +107,17 @@ def test_a_match_that_takes_long_is_named(capsys: pytest.CaptureFixture[str]) ->
     clock.now += 10.5
     shown.tick([])
     assert capsys.readouterr().out == "0 of 30 matches, waiting for results\n"
+
+
+def test_the_time_before_a_resumption_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    yesterday, today = [float(each) for each in range(0, 40, 4)], [90_000.0 + each for each in range(16)]
+
+    def speed(ends: Sequence[float], now: float) -> tuple[float | None, float | None]:
+        monkeypatch.setattr("referee.league.report.time.time", lambda: now)
+        core = SimpleNamespace(last_times=lambda _: ends[::-1])
+        return report._speed(cast("Any", SimpleNamespace(store=SimpleNamespace(core=core))), 30)
+
+    assert speed([*yesterday, today[0]], 90_000.5) == (None, None)
+    # As in the terminal, the time left isn't told in the first seconds.
+    assert speed([*yesterday, *today[:5]], 90_004.0) == (60.0, None)
+    assert speed([*yesterday, *today], 90_015.0) == (60.0, 30.0)
