@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from example_bots import BOTS
 from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, put, put_json
 from referee.cli.models import CommandModel
 from referee.cli.options import SLOTS_HELP, CommandFlags, Force, Out, Quiet, bot_argument
@@ -106,6 +107,9 @@ def _lineup(request: MatchRequest) -> dict[str, str]:
     if len(names) != len(seats):
         count = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
         count = count if len(names) < 2 else f"{len(names)} were named; for instance"
+        others = [bot.game for bot in BOTS if names and bot.name == names[0]]
+        if others and game.info.name not in others:
+            raise UsageError(f"'{names[0]}' is an example bot of {others[0]}, not of {game.info.name}; add --game {others[0]}.")
         words = example_of(game, settings, names)
         raise UsageError(f"{game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: {program()} {words}")
     return dict(zip(seats, names, strict=True))

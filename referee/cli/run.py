@@ -150,12 +150,12 @@ def example(game: Game[Any, Any], settings: Any, names: Sequence[str] = ()) -> s
     Each seat gets the first of the named players that can take it, else its strongest example bot, or a file if there is none.
     """
     name, seats, left = game.info.name, game.seats(settings), [*names]
-    examples = [bot for bot in BOTS if bot.game == name]
-    bots = [bot for bot in examples if not bot.rules or settings.rules in bot.rules]
+    examples = {bot.name for bot in BOTS}
+    bots = [bot for bot in BOTS if bot.game == name and (not bot.rules or settings.rules in bot.rules)]
     chosen = []
     for place, seat in enumerate(seats, -len(seats)):
         able = [bot.name for bot in bots if bot.plays(seat)]
-        player = next((each for each in left if each in able or each not in [bot.name for bot in examples]), None)
+        player = next((each for each in left if each in able or each not in examples), None)
         if player is not None:
             left.remove(player)
         chosen.append(player or (able[place % len(able) if game.info.players_option else -1] if able else f"{seat}.py"))

@@ -122,6 +122,7 @@ USAGE: list[tuple[list[str], str]] = [
     (["boxer"], "needs 2 players (hunter, prey), but 1 was named; for instance: "),
     (["boxer", "--rules", "gameserver"], "referee play --rules gameserver random shadow"),
     (["evader"], "referee play trapper evader"),
+    (["dasher"], "'dasher' is an example bot of maze, not of evasion; add --game maze."),
     (["my bot.py"], "referee play 'my bot.py' shadow"),
     (["--game", "maze", "dasher"], "(thief, policeman), but 1 was named; for instance: "),
     (["boxer", "runner", "still"], "but 3 were named"),
