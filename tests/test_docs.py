@@ -195,7 +195,6 @@ RUN_ELSEWHERE = {
     ("docs/clusters.md", "bash"): "tests/league/test_clusters_page.py",
     ("docs/clusters.md", "console"): "tests/league/test_clusters_page.py",
     ("docs/clusters.md", "text"): "tests/league/test_clusters_page.py",
-    ("docs/clusters.md", "yaml"): "tests/league/test_clusters_page.py",
     ("docs/debugging.md", "console"): "a person plays",
     ("docs/debugging.md", "json"): "settings of an editor",
     ("docs/debugging.md", "text"): "debuggers, which the machine of the tests need not have",

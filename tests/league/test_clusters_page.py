@@ -122,10 +122,3 @@ def test_the_program_for_slurm_replaces_a_job_that_is_lost(monkeypatch: pytest.M
         finally:
             for cluster in made:
                 cluster.close()
-
-
-def test_the_manifest_for_kubernetes_is_valid() -> None:
-    (text,) = blocks("yaml")
-    found = importlib.import_module("yaml").safe_load(text)
-    assert found["kind"] == "DaskCluster"
-    assert found["spec"]["worker"]["spec"]["containers"][0]["args"][:2] == ["dask", "worker"]
