@@ -29,7 +29,7 @@ from referee.isolation.limits import Limits
 from referee.tournament.local import LocalPool, free_slots
 from referee.tournament.values import MatchTask
 from referee.match.options import CPU, FAIR, WALL, TimeControl
-from referee.support.processes import give_way
+from referee.support.processes import lower_priority
 
 #: The two never meet, so that every match has all its steps.
 APART = {"hunter": [0, 0, 1, 1], "prey": [230, 100]}
@@ -150,7 +150,7 @@ def everything(options: argparse.Namespace) -> list[Figure]:
     levels = options.isolation.split(",")
     with open_folder() as folder:
         if options.gives_way:
-            give_way()
+            lower_priority()
         for level in levels if options.most else ():
             figures += compared(folder, level, options)
         with load(options.load * (os.cpu_count() or 1)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from referee.errors import UsageError
 from referee.games import registry
 from referee.games.outcome import SettingsError
-from referee.support.meant import nearest
+from referee.support.near_names import nearest
 from referee.support.words import wrapped
 
 if TYPE_CHECKING:

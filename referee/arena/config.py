@@ -16,7 +16,7 @@ from referee.handins.names import LONGEST_NAME, check_different, check_name
 from referee.isolation import submission
 from referee.match import settings_file
 from referee.match.options import shown
-from referee.support.meant import near_one
+from referee.support.near_names import nearest_or_all
 from referee.support.sections import Section
 from referee.support.times import shown_time
 from referee.tournament import starts as start_lists
@@ -183,7 +183,7 @@ def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
         raise UsageError("season.frozen has a period that ends before it begins; change it.")
     if file.roles != BOTH and (reader.game.pairing is None or file.roles not in seats):
         good = (BOTH,) if reader.game.pairing is None else (BOTH, *seats)
-        raise UsageError(f"roles is {shown(file.roles)}; {near_one(file.roles, good)}")
+        raise UsageError(f"roles is {shown(file.roles)}; {nearest_or_all(file.roles, good)}")
     seat = None if file.roles == BOTH else file.roles
     if (seat is None) == bool(file.against):
         wrong = "against is for one role" if seat is None else f'roles is "{seat}"'
@@ -192,7 +192,7 @@ def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
     references = _references(file, reader, checked, seat, folder)
     for name in file.against:
         if name not in references:
-            raise UsageError(f"against names {shown(name)}, which is no reference; {near_one(name, list(references))}")
+            raise UsageError(f"against names {shown(name)}, which is no reference; {nearest_or_all(name, list(references))}")
     against = tuple(references.pop(name) for name in dict.fromkeys(file.against))
     # A variant for each of them, so that a duel says whom it is against.
     variants = tuple(f"against {team.name}" for team in against) or ("",)
@@ -251,7 +251,7 @@ def template(game: AnyGame, rules: str, seat: Seat | None = None) -> str:
     seats = game.seats(game.codec.settings(rules, {game.info.players_option: 2} if game.info.players_option else {}))
     if seat is not None and (game.pairing is None or seat not in seats):
         raise UsageError(
-            f"--seat is {shown(seat)}; {near_one(seat, seats) if game.pairing is not None else 'all seats of this game play alike.'}"
+            f"--seat is {shown(seat)}; {nearest_or_all(seat, seats) if game.pairing is not None else 'all seats of this game play alike.'}"
         )
     against = {} if seat is None else _opponents(game, rules, seats, seat)
     rows = _example_teams(game, rules, seats if seat is None else (seat,))

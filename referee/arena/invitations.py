@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from referee.arena import config
 from referee.errors import UsageError
 from referee.handins import roster
-from referee.support.csv_text import marked, written
+from referee.support.csv_text import as_csv, with_mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +61,7 @@ def revoke(store: ArenaStore, team: str) -> int:
 
 def table(invitations: Sequence[Invitation]) -> str:
     """Return invitations as CSV. No name can become a formula of a spreadsheet."""
-    return marked(written([Invitation._fields, *invitations]))
+    return with_mark(as_csv([Invitation._fields, *invitations]))
 
 
 def address(store: ArenaStore, url: str | None = None) -> str:

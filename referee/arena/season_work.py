@@ -21,7 +21,7 @@ from referee.arena.checker import check
 from referee.arena.player import RETRY_SECONDS, play
 from referee.errors import RefereeError
 from referee.support.escape import message
-from referee.support.processes import give_way, start_module
+from referee.support.processes import lower_priority, start_module
 from referee.tournament.worker import end_with
 from referee.tournament.workers import Workers
 
@@ -87,7 +87,7 @@ def _run(options: dict[str, Json]) -> None:
     """Work until the server ends. After a failure, such as a full disk or a database that is restarted, go on a moment later."""
     end_with(options["parent"])
     # Readers wait for their pages; nobody waits for a match.
-    give_way()
+    lower_priority()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     last_message = ""

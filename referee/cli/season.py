@@ -16,7 +16,7 @@ from referee.cli.options import ListenOptions, WorkerOptions
 from referee.cli.pages import tell_port
 from referee.errors import UsageError
 from referee.support.packages import need_league, need_server
-from referee.support.processes import set_old_objects_aside
+from referee.support.processes import freeze_old_objects
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def serve(
         names = pages.names_of(page.host, [*page.name, *([proxy] if proxy else [])])
 
         def begin() -> None:
-            set_old_objects_aside()
+            freeze_old_objects()
             work.enter_context(contextlib.closing(SeasonWork(folder, isolation, place)))
             tell_port(page.port, number)
             put(f"http://{pages.shown_host(page.host)}:{number}/")

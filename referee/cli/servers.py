@@ -18,7 +18,7 @@ from referee.cli.terminal import StatusLine, seldom
 from referee.errors import UsageError
 from referee.match.request import MatchRequest
 from referee.pages.show import Show
-from referee.support.packages import to_watch
+from referee.support.packages import watch_command
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -171,7 +171,7 @@ def _put_games(results: Sequence[Mapping[str, Any]], *, as_json: bool) -> None:
 
 def _hint(replay: object) -> None:
     if replay is not None:
-        put(f"Next:  {to_watch(replay)}")
+        put(f"Next:  {watch_command(replay)}")
 
 
 def _folder(out: str | None) -> str | None:

@@ -34,9 +34,9 @@ def refuse_unknown(where: str, names: Iterable[str], settings: Iterable[object])
     for name in settings:
         if name in good:
             continue
-        from referee.support.meant import near_one
+        from referee.support.near_names import nearest_or_all
 
-        raise SettingsError(f"{where} no setting {name!r:.60}; {near_one(name, good)}")
+        raise SettingsError(f"{where} no setting {name!r:.60}; {nearest_or_all(name, good)}")
 
 
 def refuse_rules(whose: str, rules: object, names: Iterable[str]) -> None:
@@ -44,9 +44,9 @@ def refuse_rules(whose: str, rules: object, names: Iterable[str]) -> None:
     good = tuple(names)
     if rules in good:
         return
-    from referee.support.meant import near_one
+    from referee.support.near_names import nearest_or_all
 
-    raise SettingsError(f"{whose} {rules!r:.60}; {near_one(rules, good)}")
+    raise SettingsError(f"{whose} {rules!r:.60}; {nearest_or_all(rules, good)}")
 
 
 def is_whole(value: object) -> TypeGuard[int]:

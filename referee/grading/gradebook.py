@@ -23,7 +23,7 @@ from referee.handins import roster
 from referee.handins.names import key
 from referee.handins.values import MISSING, REFUSED
 from referee.replay.paths import content
-from referee.support.csv_text import foreign_cell, guarded
+from referee.support.csv_text import foreign_cell, without_formula
 from referee.support.files import write_whole
 
 if TYPE_CHECKING:
@@ -244,7 +244,7 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
             else:
                 cells[grade] = mark.replace(".", ",") if has_comma else mark
                 if feedback is not None:
-                    cells[feedback] = guarded(_feedback(student, after_due=after_due))
+                    cells[feedback] = without_formula(_feedback(student, after_due=after_due))
                 written.append(student.hand_in.student)
         rows.append(cells)
     _write(sheet, rows, out)

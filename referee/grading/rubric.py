@@ -22,7 +22,7 @@ from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, Ti
 from referee.players.names import resolve
 from referee.players.player import is_human
 from referee.replay.paths import content
-from referee.support.meant import near_one
+from referee.support.near_names import nearest_or_all
 from referee.support.plain_text import plain
 from referee.support.sections import Section
 from referee.tournament.commitment import GRADING, Commitment, StartFamily, new_secret
@@ -271,7 +271,7 @@ class _RubricReader:
                 return seats[0]
             raise UsageError(f"{where}: the key 'seat' is missing; there are {', '.join(seats)}.")
         if table.seat not in seats:
-            raise UsageError(f"{where}: seat is '{table.seat}'; {near_one(table.seat, seats)}")
+            raise UsageError(f"{where}: seat is '{table.seat}'; {nearest_or_all(table.seat, seats)}")
         return table.seat
 
     def _against(self, table: RubricTestTable, where: str) -> str:

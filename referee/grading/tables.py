@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from referee.grading.escaping import finite, number
-from referee.support.csv_text import marked, written
+from referee.support.csv_text import as_csv, with_mark
 from referee.version import __version__
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def grades_csv(grades: Grades) -> bytes:
         ]
         for student in grades.students
     ]
-    return marked(written(rows, "\r\n")).encode()
+    return with_mark(as_csv(rows, "\r\n")).encode()
 
 
 def _summary(grades: Grades) -> dict[str, Json]:

@@ -20,7 +20,7 @@ from referee.isolation.processes import make_process
 from referee.isolation.supervision import PATIENCE, START_PATIENCE, Supervision, discard
 from referee.support import delays
 from referee.support.poll import readable
-from referee.support.signals import signals_held
+from referee.support.signals import blocked_signals
 from referee.support.words import who
 
 if TYPE_CHECKING:
@@ -283,7 +283,7 @@ class PlanLauncher:
         ``is_sound``: the match has ended properly, so that its supervisor may serve the next one. A second Ctrl-C has no effect until
         this is done.
         """
-        with signals_held():
+        with blocked_signals():
             self._end_match(is_sound=is_sound)
 
     def close(self) -> None:

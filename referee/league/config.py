@@ -18,7 +18,7 @@ from referee.league import schedule
 from referee.league.team_folder import FILE, teams_of, unpacked, write_copy
 from referee.match import settings_file
 from referee.match.options import MatchOptions, shown
-from referee.support.meant import near_one
+from referee.support.near_names import nearest_or_all
 from referee.tournament.commitment import LEAGUE, PRIVATE, Commitment, StartFamily, new_secret, resampling_seed, root
 from referee.tournament.play_file import PlayFile, PlayReader, StartList, Variant
 from referee.tournament.values import MatchStart, Team
@@ -253,7 +253,7 @@ class LeagueReader:
         """Return how many teams meet in a match."""
         file, info = self.file, self.game.info
         if file.format not in FORMATS:
-            raise UsageError(f"format is '{file.format}'; {near_one(file.format, FORMATS)}")
+            raise UsageError(f"format is '{file.format}'; {nearest_or_all(file.format, FORMATS)}")
         if file.table_size is not None and file.format != TABLES:
             raise UsageError(f'table_size is for the format "{TABLES}", but the format is "{file.format}"; remove table_size.')
         if file.format == TABLES and self.game.pairing is not None:

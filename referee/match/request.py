@@ -24,7 +24,7 @@ from referee.players.player import HUMAN
 from referee.replay.paths import SUFFIX, reserve, why_unreadable
 from referee.replay.reader import RecordedMatch
 from referee.support.files import open_regular
-from referee.support.meant import near_one
+from referee.support.near_names import nearest_or_all
 from referee.support.outputs import check_not_input
 from referee.support.sections import Section, option
 from referee.wire.seeds import new_seed
@@ -337,6 +337,6 @@ def _limits(pairs: Sequence[str]) -> Iterator[tuple[str, str, str]]:
         name, equals, value = (part.strip() for part in pair.partition("="))
         field = LIMITS.get(name.replace("-", "_"))
         if not equals or field is None:
-            hint = near_one(name if field is None else "", LIMITS)
+            hint = nearest_or_all(name if field is None else "", LIMITS)
             raise UsageError(f"--limit is {pair!r:.80}, but must be NAME=VALUE, as in memory=1GiB; {hint}")
         yield name, field, value

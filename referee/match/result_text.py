@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from referee.match.options import CPU
 from referee.support.escape import escape
-from referee.support.packages import to_watch
+from referee.support.packages import watch_command
 from referee.support.words import counted, fitted, of_unit, program
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def more_lines(result: MatchResult, wide: int) -> list[str]:
         f"Next:  {program()} explain {code}"
         for code in dict.fromkeys(fault.topic for fault in result.failures.values() if fault.cause != "left")
     ]
-    return [*lines, f"Next:  {to_watch(result.replay)}"]
+    return [*lines, f"Next:  {watch_command(result.replay)}"]
 
 
 def _fault(fault: Fault) -> list[str]:

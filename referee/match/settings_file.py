@@ -12,7 +12,7 @@ from referee.isolation.limits import IsolationValue, Limits
 from referee.match import options
 from referee.match.options import AUTO, BilledTime, RunOptions, TimeLimits
 from referee.replay.paths import content
-from referee.support.meant import nearest
+from referee.support.near_names import nearest
 from referee.support.plain_text import toml
 from referee.support.sections import Section
 from referee.wire import decode

@@ -23,7 +23,7 @@ from referee import games
 from referee.errors import PlayerError
 from referee.games.game import SettingsError
 from referee.isolation import submission
-from referee.support.meant import near_one
+from referee.support.near_names import nearest_or_all
 from referee.support.plain_text import plain, toml
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def parse(data: bytes, seat: Seat, whose: str) -> BotToml:
     seats = list(dict.fromkeys([seat, *_seats()])) if tables else []
     for name, table_of_seat in tables.items():
         if name not in seats:
-            raise PlayerError(f"{whose} with an unknown table '{name:.80}'; a table has the name of a seat: {near_one(name, seats)}")
+            raise PlayerError(f"{whose} with an unknown table '{name:.80}'; a table has the name of a seat: {nearest_or_all(name, seats)}")
         commands = _commands(table_of_seat, f"{name}.", whose)
         if name == seat:
             words_by_key |= commands
@@ -122,7 +122,7 @@ def _commands(table: Mapping[str, Any], before: str, whose: str) -> dict[str, tu
     """Return the commands of one table; ``before`` is its name in messages."""
     for key in table:
         if key not in _KEYS:
-            raise PlayerError(f"{whose} with an unknown key '{before + key:.80}'; {near_one(key, _KEYS)}")
+            raise PlayerError(f"{whose} with an unknown key '{before + key:.80}'; {nearest_or_all(key, _KEYS)}")
     return {key: (_rule_sets if key == _RULES else _words)(before + key, value, whose) for key, value in table.items()}
 
 
@@ -134,7 +134,9 @@ def _rule_sets(key: str, value: object, whose: str) -> tuple[str, ...]:
     rule_sets = list(dict.fromkeys(name for game in games.sound() for name in game.info.rule_sets))
     for name in names:
         if name not in rule_sets:
-            raise PlayerError(f"{whose} whose '{key:.80}' has the rule set '{name:.40}', which no game has; {near_one(name, rule_sets)}")
+            raise PlayerError(
+                f"{whose} whose '{key:.80}' has the rule set '{name:.40}', which no game has; {nearest_or_all(name, rule_sets)}"
+            )
     return tuple(names)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from referee.errors import UsageError
 from referee.isolation import runtime
 from referee.support.files import open_regular
-from referee.support.meant import meant
+from referee.support.near_names import did_you_mean
 
 
 class Language(NamedTuple):
@@ -77,7 +77,7 @@ def named(name: str) -> Language:
         if lowered in (language.name, *language.names):
             return language
     others = [other for language in LANGUAGES for other in language.names]
-    hint = meant(lowered, [*NAMES, *others]) or f"there are {', '.join(NAMES)}."
+    hint = did_you_mean(lowered, [*NAMES, *others]) or f"there are {', '.join(NAMES)}."
     raise UsageError(f"--lang is {name!r:.40}; {hint}")
 
 

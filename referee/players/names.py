@@ -24,7 +24,7 @@ from referee.players import bot_toml, languages
 from referee.players.player import is_human
 from referee.support.escape import escape
 from referee.support.files import similar
-from referee.support.meant import meant
+from referee.support.near_names import did_you_mean
 from referee.support.words import the_seat
 
 if TYPE_CHECKING:
@@ -375,7 +375,7 @@ def _unknown(text: str, seat: Seat, quoted: str, game: str) -> str:
     others = [bot for bot in example_bots.BOTS if bot.name == text and bot.game != game]
     if others:
         return f"{the_seat(seat)} {quoted} is an example bot of {others[0].game}, not of {game}; add --game {others[0].game}."
-    hint = meant(text, names) or (f"did you mean '{file}'?" if file is not None else f"examples for {seat}: {', '.join(names)}.")
+    hint = did_you_mean(text, names) or (f"did you mean '{file}'?" if file is not None else f"examples for {seat}: {', '.join(names)}.")
     return f"{the_seat(seat)} {quoted} is neither a file nor an example bot; {hint}"
 
 

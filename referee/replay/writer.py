@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import ReplayUnwritten
 from referee.replay.events import Listener, MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
-from referee.support.signals import signals_held
+from referee.support.signals import blocked_signals
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,7 +159,7 @@ class ReplayWriter(Listener):
     def flush(self) -> None:
         """Write everything so far, so that the file can be read up to this point."""
         self._flushed = monotonic()
-        with signals_held():
+        with blocked_signals():
             self._write_steps()
             if not self._waiting or self._file is None:
                 return
@@ -196,7 +196,7 @@ class ReplayWriter(Listener):
             ) from None
 
     def _close(self, outcome: dict[str, Json] | None = None) -> None:
-        with signals_held():
+        with blocked_signals():
             if self._file is None or self._file.closed:
                 return
             self._write_steps()

@@ -24,7 +24,7 @@ from referee.players.player import is_human
 from referee.replay.events import Listener
 from referee.servers.listener import Reception, Remarks, close_gracefully, wait_for
 from referee.support.escape import is_blank
-from referee.support.signals import ENDING, signals_held
+from referee.support.signals import ENDING, blocked_signals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -217,7 +217,7 @@ class Gameserver:
         ours, theirs = _FORK.Pipe(duplex=False)
         process = _FORK.Process(target=self._play, args=(number, joined, spectators, theirs), daemon=True)
         # Signals wait until the fork is over: what their handlers raise would be lost in the functions that Python calls around a fork.
-        with signals_held():
+        with blocked_signals():
             try:
                 process.start()
             except OSError as error:

@@ -13,14 +13,14 @@ VARIABLE = "REFEREE_CACHE"
 def folder() -> str:
     """Return the path of the cache folder, "" for no cache. The folder may not exist yet.
 
-    Source: XDG Base Directory Specification, "Environment variables" (a path that isn't absolute is left aside).
+    Source: XDG Base Directory Specification, "Environment variables" (a path that isn't absolute is ignored).
     """
     path = os.environ.get(VARIABLE)
     if path is not None:
         try:
             return path and os.path.abspath(path)
         except OSError:
-            # Relative to a folder that is gone.
+            # The path is relative, and the current folder is gone.
             return ""
     base = os.environ.get("XDG_CACHE_HOME", "")
     if not os.path.isabs(base):

@@ -1,4 +1,4 @@
-"""Sparing colour for the lines that commands print at a terminal: what is good, who wins, and what has failed."""
+"""Colours for the lines that commands print at a terminal: what is good, who wins, and what has failed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 _GREEN, _RED, _YELLOW, _BOLD, _END = "\x1b[32m", "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[0m"
-#: How lines begin that have a colour: the group is what is coloured.
+#: The beginnings of lines that have a colour: the group is the coloured part.
 _BEGINNINGS = (
     (re.compile(r"  (ok|yes) {2,}"), _GREEN),
     (re.compile(r"  (FAIL|fault|no) {2,}"), _RED),

@@ -25,7 +25,7 @@ class DelayReader:
     """Reads the times of one task by a descriptor that it keeps open, so that a reading costs one system call."""
 
     def __init__(self, task: str) -> None:
-        """``task`` is its name in /proc. OSError if there is none."""
+        """``task`` is its name in /proc. OSError if it is gone."""
         self._fd = os.open(f"/proc/{task}/schedstat", os.O_RDONLY | os.O_CLOEXEC)
 
     def read(self) -> TaskTimes:
@@ -40,7 +40,7 @@ class DelayReader:
 
 @cache
 def is_counted() -> bool:
-    """True if this kernel counts run delays. One that doesn't has no such file, or a 0 for how often this process has run."""
+    """True if this kernel counts run delays. Other kernels have no such file, or say that this process ran 0 times."""
     try:
         with open("/proc/self/schedstat", "rb") as file:
             return int(file.read().split()[2]) > 0
@@ -49,7 +49,7 @@ def is_counted() -> bool:
 
 
 def run_delay(task: str) -> float:
-    """Return the run delay of a task so far, in seconds; 0 if it is gone, or where the kernel counts none."""
+    """Return the run delay of a task so far, in seconds; 0 if it is gone or the kernel doesn't count them."""
     return _times(f"/proc/{task}/schedstat").delay
 
 

@@ -30,7 +30,7 @@ def escape(data: bytes | str, limit: int = 200) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text on one line, with everything unprintable as a visible backslash escape. What writes for people calls this last."""
+    """Return a text on one line, with everything unprintable as a visible backslash escape. All output for people goes through this last."""
     if text.isprintable():
         return text
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode("ascii") for char in text)
@@ -39,6 +39,6 @@ def printable(text: str) -> str:
 def message(text: str) -> str:
     """Return a message with everything unprintable escaped, but for the line breaks before indented lines, such as those of a compiler.
 
-    No such line can be taken for a message of its own.
+    Because of the indentation, nobody takes such a line for a separate message.
     """
     return "\n  ".join(map(printable, text.split("\n  ")))

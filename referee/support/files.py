@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: Names of this process's descriptors, such as a shell's <(...). Opening one does not block.
 _OWN = ("/dev/fd", "/proc/self/fd")
-#: The most bytes of a file that were never written, before it is refused.
+#: A file with more bytes in holes than this is refused.
 _MOST_HOLES = 64 << 20
 #: Flags that open a file to read it, and a folder to go on from it.
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -26,12 +26,12 @@ _MOST_NAMES = 1000
 
 
 def open_regular(path: Path, below: Path | None = None) -> BinaryIO:
-    """Open an ordinary file to read it, or whatever is this process's stdin or another of its descriptors.
+    """Open an ordinary file, or one of this process's descriptors such as stdin, for reading.
 
     ``below`` is a folder of files that other people may have made: the file must be in it or in a folder below, and no link is followed on
     the way from there. Without it the user has named the file, and links are followed.
 
-    OSError if there is none, or if it is something else: opening a FIFO waits until somebody writes to it, and a device may have no
+    OSError if it doesn't exist or is something else: opening a FIFO waits until somebody writes to it, and a device may have no
     end.
     """
     fd = os.open(path, _READ) if below is None else _descend(path, below)
@@ -52,7 +52,7 @@ def open_regular(path: Path, below: Path | None = None) -> BinaryIO:
 def open_whole(path: Path, below: Path | None = None) -> BinaryIO:
     """Open an ordinary file as ``open_regular`` does, to read it to its end.
 
-    OSError also for a file with large holes: it takes no room on the disk, but reading it may take years.
+    OSError also for a file with large holes: it takes no space on the disk, but reading it may take years.
     """
     file = open_regular(path, below)
     try:
@@ -77,14 +77,14 @@ def _holes(fd: int) -> int:
             end = os.lseek(fd, begin, os.SEEK_HOLE)
             data += end - begin
     except OSError as error:
-        # There is no data after the last piece; other errors come from file systems that don't tell.
+        # There is no data after the last piece; other errors come from file systems that don't know their holes.
         missing = facts.st_size - data if error.errno == errno.ENXIO else 0
     os.lseek(fd, 0, os.SEEK_SET)
     return missing
 
 
 def _descend(path: Path, folder: Path) -> int:
-    """Return a descriptor of a file below a folder. Each step begins at the folder before, so a link that is put there meanwhile is seen, too."""
+    """Return a descriptor of a file below a folder. Opens one folder after another, so it also notices a link that is put there meanwhile."""
     parts = path.relative_to(folder).parts if path.is_relative_to(folder) else ()
     if not parts or os.pardir in parts:
         raise OSError(errno.EACCES, f"it is not below {folder}", str(path))
@@ -103,7 +103,7 @@ def _descend(path: Path, folder: Path) -> int:
 
 
 def similar(path: Path) -> Path | None:
-    """Return an existing file or folder in the same folder with a similar name, for a path that does not exist; None if there is none."""
+    """Return an existing file or folder in the same folder with a similar name, for a path that does not exist; None without one."""
     from difflib import get_close_matches
     from itertools import islice
 
@@ -144,15 +144,15 @@ def write_whole(path: Path | str, data: bytes) -> None:
 
 
 def remove_parts(parts: Iterable[Path]) -> None:
-    """Remove those of the files that ``write_whole`` of a killed process left behind, by the number in their names."""
+    """Remove those of these files that a killed process left behind in ``write_whole``. Their names have a number."""
     for path in parts:
         if path.is_file() and re.search(r"\.\d+\.part$", path.name):
             path.unlink()
 
 
 def takes_data(path: str) -> bool:
-    """Whether a path is something to write into, not a file to replace. Replacing /dev/null would harm every program of the machine."""
-    # What is there may lead nowhere, as /dev/stdout does if stdout was closed: then writing fails, and nothing is replaced.
+    """Whether to write into a path instead of replacing it. Replacing /dev/null would harm every program of the machine."""
+    # A name such as /dev/stdout leads nowhere if stdout was closed: then writing fails, and nothing is replaced.
     if os.path.dirname(os.path.abspath(path)) in ("/dev", *_OWN):
         return True
     try:

@@ -1,4 +1,4 @@
-"""What commands write: it replaces no input, and nothing that the same command did not write."""
+"""Writes the output of commands. It replaces no input, and only files that the same command wrote."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from pathlib import Path
 
-    #: Whether a file with these first bytes was written by the command.
+    #: Returns whether the command wrote the file that begins with these bytes.
     Mark = Callable[[bytes], object]
 
-#: The most bytes of a file in which its mark is looked for.
+#: The mark is in this number of bytes at the beginning of a file.
 _HEAD_BYTES = 4096
 
 
 def check_output(place: Path, mark: Mark, inputs: Iterable[Path] = (), *, force: bool | None = False, option: str = "--out") -> None:
     """Raise UsageError if a command must not write a file at ``place``.
 
-    An existing file is replaced if it is empty, if it has the command's ``mark``, or with ``force``. An input is never replaced, under none of
-    its names; an input may be a folder with all files in it. A device or a pipe takes the data, so nothing is replaced. ``option`` names
-    the place. ``force`` None: the command has no such option.
+    An existing file is replaced if it is empty, if it has the command's ``mark``, or with ``force``. An input is never replaced, whichever of
+    its names is used; an input may be a folder with all files in it. A device or a pipe takes the data, so nothing is replaced. ``option``
+    names the place. ``force`` None: the command has no such option.
     """
     check_not_input(place, inputs, option=option)
     if force or place.is_dir() or takes_data(os.fspath(place)):
@@ -34,7 +34,7 @@ def check_output(place: Path, mark: Mark, inputs: Iterable[Path] = (), *, force:
         with open_regular(place) as file:
             head = file.read(_HEAD_BYTES)
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        # Nothing is there, or nothing can be; then writing says why.
+        # There is no file, or there can't be one: then the error of writing says why.
         return
     except OSError as error:
         raise UsageError(
@@ -46,7 +46,7 @@ def check_output(place: Path, mark: Mark, inputs: Iterable[Path] = (), *, force:
 
 
 def check_not_input(place: Path, inputs: Iterable[Path], *, option: str = "--out") -> None:
-    """Raise UsageError if a file or folder is one of a command's inputs, or a file in one of them, also one that isn't there yet."""
+    """Raise UsageError if a path is one of a command's inputs or lies in one. It need not exist yet."""
     try:
         facts = place.stat()
     except OSError:
@@ -70,7 +70,7 @@ def _is_part(place: Path, facts: os.stat_result | None, each: Path) -> bool:
         return False
     if place.resolve().is_relative_to(each.resolve()):
         return True
-    # Only a file with several names can be in the folder under another one.
+    # A file with several names can also be in the folder under another name.
     return (
         facts is not None and facts.st_nlink > 1 and any(os.path.samestat(facts, file.stat()) for file in each.rglob("*") if file.is_file())
     )
@@ -88,7 +88,7 @@ def write_output(
     check_output(place, mark, inputs, force=force, option=option)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        # A link among the devices stands for what is open there.
+        # /dev/stdout, for example, is a link to the open file itself.
         leads = place.is_symlink() and not str(place).startswith(("/dev/", "/proc/"))
         write_whole(os.path.realpath(place) if leads else place, data)
     except (OSError, ValueError) as error:
@@ -98,5 +98,5 @@ def write_output(
 
 
 def no_mark(_: bytes) -> bool:
-    """The mark of what is written once only: no existing file has it."""
+    """The mark of a file that is written only once: no existing file has it."""
     return False

@@ -1,4 +1,4 @@
-"""Packages that a feature needs: which are missing, and how to install them for a Python."""
+"""Finds the missing packages of a feature, and the command that installs them."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ need_server = partial(_need, {**WEB, "fastapi": "fastapi", "python-multipart": "
 need_league, need_statistics = partial(_need, _LEAGUE), partial(_need, _STATISTICS)
 
 
-def to_watch(replay: object) -> str:
+def watch_command(replay: object) -> str:
     """Return the command that opens a replay in the viewer. If packages for pages are missing, the command that installs them is before it."""
     missing = missing_packages(WEB)
     before = f"{install_command(*missing)} && " if missing else ""

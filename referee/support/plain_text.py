@@ -19,7 +19,7 @@ MARKS = {
 
 
 def plain(data: bytes) -> bytes:
-    """Return a text in UTF-8 without a byte order mark. Text without a mark stays as it is, and so does what isn't text."""
+    """Return a text in UTF-8 without a byte order mark. Text without a mark, and data that isn't text, stay as they are."""
     mark = next((mark for mark in MARKS if data.startswith(mark)), b"")
     if mark in (b"", codecs.BOM_UTF8):
         return data[len(mark) :]

@@ -1,4 +1,4 @@
-"""Processes of our own: starting one, its priority, and its collections of garbage."""
+"""The referee's own processes: how they start, their priority, and garbage collection."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-#: How far a process that gives way lowers its priority: others get nine times its share of a processor that both want.
-GIVES_WAY = 10
-#: How often Linux is asked to weigh a session, and how long it is left alone in between, in seconds: it takes ten such wishes a second.
-_WISHES, _PAUSE = 20, 0.05
+#: The nice value that ``lower_priority`` adds: other processes then get nine times as much of a processor that both want.
+NICENESS = 10
+#: How often to try to set a session's priority, and the pause between two tries in seconds: Linux accepts ten such requests a second.
+_TRIES, _PAUSE = 20, 0.05
 
 
 def cores() -> int:
@@ -33,44 +33,44 @@ def start_module(module: str, *arguments: str, **options: Any) -> subprocess.Pop
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, map(os.path.abspath, sys.path)))}
     started = subprocess.Popen(module_command(module, *arguments), start_new_session=True, cwd="/", env=environment, **options)
-    _weigh(started.pid)
+    _set_session_priority(started.pid)
     return started
 
 
-def give_way() -> None:
-    """Let programs that somebody waits for go first: lower the priority of this process, and of all that it starts from now on."""
-    os.nice(GIVES_WAY)
-    _weigh(os.getpid())
+def lower_priority() -> None:
+    """Lower the priority of this process, and of all that it starts from now on, because somebody waits for other programs."""
+    os.nice(NICENESS)
+    _set_session_priority(os.getpid())
 
 
-def set_old_objects_aside() -> None:
-    """Let the collector of garbage look only at objects that are made from now on.
+def freeze_old_objects() -> None:
+    """Let the garbage collector examine only objects that are made from now on.
 
-    Python collects old garbage when old objects have become more by a quarter. With all that a process has loaded, thousands of matches or
-    answers would leave garbage first, and the collection would take as long as a match, and longer than most answers.
+    Python collects old garbage when the number of old objects has grown by a quarter. A process has loaded so much that thousands of matches or
+    answers would leave garbage first. Such a collection would take as long as a match, and longer than most answers.
     """
     gc.collect()
     gc.freeze()
-    # This counts the old objects again: there are none.
+    # This resets the count of old objects to 0.
     gc.collect()
 
 
-def _weigh(session: int) -> None:
-    """Give a whole session the priority of this process. Where Linux shares processors between sessions, that of a process counts only inside."""
+def _set_session_priority(session: int) -> None:
+    """Give a session the priority of this process. Where Linux shares processors between sessions, a process's own counts only within its session."""
     weight, niceness = Path(f"/proc/{session}/autogroup"), os.nice(0)
-    left = _WISHES if niceness > 0 else 0
-    while left and not _is_heard(weight, niceness):
+    left = _TRIES if niceness > 0 else 0
+    while left and not _write_priority(weight, niceness):
         time.sleep(_PAUSE)
         left -= 1
 
 
-def _is_heard(weight: Path, niceness: int) -> bool:
-    """Write a session's priority; False if that should be tried again a moment later."""
+def _write_priority(weight: Path, niceness: int) -> bool:
+    """Write a session's priority; False if the caller should try again a moment later."""
     try:
         weight.write_text(str(niceness))
     except BlockingIOError:
         return False
     except OSError:
-        # Here processors are not shared between sessions, or the process has ended.
+        # This system doesn't share processors between sessions, or the process has ended.
         return True
     return True

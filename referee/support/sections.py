@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 class Section(BaseModel):
-    """A table of options. Unknown keys are errors, and no value is converted. It is built when it is first used."""
+    """A table of options. Unknown keys are errors, and no value is converted. Pydantic builds it at its first use."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
     @property
     def given(self) -> dict[str, Any]:
-        """The values that were given, by name. All others are the defaults."""
+        """The values that the user gave, by name. All others are the defaults."""
         return {name: value for name, value in self if name in self.model_fields_set}
 
     def replace(self, **values: object) -> Self:
-        """Return a copy with other values. They are not checked: use this for the referee's own values, not for those of users."""
+        """Return a copy with other values. They are not checked: use this only for the referee's own values."""
         return self.model_copy(update=values)
 
 

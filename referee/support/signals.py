@@ -1,4 +1,4 @@
-"""Signals that wait."""
+"""Delays signals."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
-def signals_held(signals: Collection[signal.Signals] = ENDING) -> Iterator[None]:
-    """Block signals until the end. Threads and processes that begin meanwhile never get them."""
+def blocked_signals(signals: Collection[signal.Signals] = ENDING) -> Iterator[None]:
+    """Block signals during the ``with`` block. Threads and processes that begin in it never get them."""
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Numbers with their nouns or units, players in sentences, texts that fit a width, and the command that starts this program again."""
+"""Words for messages: numbers with nouns or units, players in sentences, lines that fit a width, and the command that starts this program."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def size_text(count: int) -> str:
 
 
 def the_seat(seat: str, *, begins: bool = True) -> str:
-    """Return a seat for a sentence: ``The hunter``, but ``Player a`` where letters are the names of the seats. ``begins``: it is the first word."""
+    """Return a seat for a sentence: ``The hunter``, or ``Player a`` if seats have letters as names. ``begins``: it is the first word."""
     text = f"The {seat}" if len(seat) > 1 else f"Player {seat}"
     return text if begins else text[0].lower() + text[1:]
 

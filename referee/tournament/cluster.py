@@ -28,7 +28,7 @@ from referee.isolation.launcher import open_launcher
 from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
 from referee.support.packages import need_cluster
-from referee.support.signals import signals_held
+from referee.support.signals import blocked_signals
 from referee.tournament.local import Finished, LocalPool, worker_ended
 from referee.tournament.package import pack, unpack
 from referee.tournament.worker import Completed, Report, Terms, Void, replay_path
@@ -236,7 +236,7 @@ def _connect(address: str, seconds: float) -> tuple[Any, Any]:
         if kind == "local":
             # Ctrl-C at a terminal is for this process alone. This begins before, because it unblocks the signal in the thread that starts it.
             resource_tracker.ensure_running()
-            with signals_held({signal.SIGINT}):
+            with blocked_signals({signal.SIGINT}):
                 # What matters of its workers' errors comes back with the batches, as sentences.
                 cluster = distributed.LocalCluster(
                     n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from referee.errors import UsageError
 from referee.replay.paths import make_folder
 from referee.support.canonical import canonical
-from referee.support.csv_text import marked, written
+from referee.support.csv_text import as_csv, with_mark
 from referee.support.outputs import check_output, no_mark
 from referee.tournament.store import Store, file_name
 
@@ -109,10 +109,10 @@ class KeptComparison:
         rows: list[list[object]] = [["duel", *task.seats, "winner", "reason", "steps", "seed", "replay"]] if is_new else []
         winner = task.names.get(record.winner, "") if record.winner else ""
         rows.append([self._number_of(task.seed) + 1, *task.names.values(), winner, record.reason, record.steps, task.seed, record.replay])
-        text = written(rows, "\r\n")
+        text = as_csv(rows, "\r\n")
         with self._file.open("a", newline="", encoding="utf-8") as file:
             # The players of all matches are the same ones.
-            file.write(marked(text) if is_new else text)
+            file.write(with_mark(text) if is_new else text)
 
     def _listed(self) -> set[str]:
         try:

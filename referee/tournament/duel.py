@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from referee import api, games
 from referee.errors import UsageError
 from referee.handins.values import Entry
-from referee.support.packages import to_watch
+from referee.support.packages import watch_command
 from referee.support.words import of_unit
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.plan import NoStore, play
@@ -148,4 +148,4 @@ def duel_lines(report: Mapping[str, Any], verb: str, unit: str, *, is_quiet: boo
         lines.append(f"  difference  {of_unit(report['difference'], unit)}")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
     lines.append(f"  result   {report['result_file']}")
-    return lines if is_quiet else [*lines, f"Next:  {to_watch(report['games'][f'a {verb}']['replay'])}"]
+    return lines if is_quiet else [*lines, f"Next:  {watch_command(report['games'][f'a {verb}']['replay'])}"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from referee.support.csv_text import marked, written
+from referee.support.csv_text import as_csv, with_mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,9 +85,9 @@ def as_csv_text(rows: Sequence[Mapping[str, Json]], seats: Sequence[Seat], about
             cells += [team, *(row.get(what, {}).get(team) for what in ("scores", "faults", "seconds"))]
             cells += [by_team.get(team) for by_team in about.values()]
         lines.append(cells)
-    return marked(written(lines))
+    return with_mark(as_csv(lines))
 
 
 def csv_text(rows: Sequence[Mapping[str, Json]]) -> str:
     """Return flat objects with the same keys as CSV; the keys are the headings."""
-    return marked(written([list(rows[0]), *(list(row.values()) for row in rows)] if rows else []))
+    return with_mark(as_csv([list(rows[0]), *(list(row.values()) for row in rows)] if rows else []))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from referee.errors import SUPERVISOR, UsageError
 from referee.isolation import machine
-from referee.support.processes import cores, set_old_objects_aside, start_module
+from referee.support.processes import cores, freeze_old_objects, start_module
 from referee.tournament.worker import Report, Terms, Void, Worker, end_with
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def _serve(fd: int, parent: int) -> None:
         terms, teams, folder = pipe.recv()
         with contextlib.closing(Worker(terms, teams, Path(folder))) as worker:
             pipe.send(worker.play(pipe.recv()))
-            set_old_objects_aside()
+            freeze_old_objects()
             while True:
                 pipe.send(worker.play(pipe.recv()))
     except (EOFError, BrokenPipeError, ConnectionResetError):

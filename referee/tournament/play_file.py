@@ -14,7 +14,7 @@ from referee.handins.names import check_name, file_name
 from referee.isolation.limits import IsolationValue, Limits
 from referee.match.options import AUTO, BilledTime, MatchOptions, RunOptions, TimeControl, TimeLimits, shown
 from referee.match.settings_file import Seed  # noqa: TC001 - pydantic reads it
-from referee.support.meant import near_one
+from referee.support.near_names import nearest_or_all
 from referee.support.sections import Section
 from referee.tournament import starts
 
@@ -158,7 +158,7 @@ class PlayReader:
         programs = {key: value for key, value in row.items() if key != "name"}
         for key, value in programs.items():
             if key not in ("program", *seat_keys):
-                raise UsageError(f"the team '{name}' has an unknown key '{key}'; {near_one(key, ('name', 'program', *seat_keys))}")
+                raise UsageError(f"the team '{name}' has an unknown key '{key}'; {nearest_or_all(key, ('name', 'program', *seat_keys))}")
             if not isinstance(value, str):
                 raise UsageError(f"the team '{name}' has a wrong {key!r}, {shown(value)}; write a text.")
         if "program" in programs:

@@ -31,7 +31,7 @@ from referee.arena.versions import CHECKER, CHECKING
 from referee.cli import season, submit
 from referee.errors import UsageError
 from referee.pages import serve
-from referee.support.processes import GIVES_WAY
+from referee.support.processes import NICENESS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -156,7 +156,7 @@ def test_matches_are_played_meanwhile_and_a_killed_server_leaves_nothing_running
         count = store.core.tally().played
         server.until(lambda: store.core.tally().played > count + 16)
         # Readers go first: what checks and plays has a lower priority than what answers them.
-        low = min(os.getpriority(os.PRIO_PROCESS, server.pid) + GIVES_WAY, 19)
+        low = min(os.getpriority(os.PRIO_PROCESS, server.pid) + NICENESS, 19)
         server.until(lambda: [one.nice() for one in psutil.Process(server.pid).children()] == [low, low])
         server.send_signal(signal.SIGKILL)
         server.wait(60)

@@ -92,5 +92,5 @@ def test_any_text_stays_in_its_cell_and_is_no_formula(text: str) -> None:
 
 def test_a_written_row_has_no_formula_and_keeps_its_numbers() -> None:
     rows = [["=1+1", "a\nb", "-3.5", -3.5, None, "Zoë"]]
-    assert csv_text.written(rows) == "'=1+1,a\\nb,-3.5,-3.5,,Zoë\n"
-    assert csv_text.written(rows, "\r\n").endswith("\r\n")
+    assert csv_text.as_csv(rows) == "'=1+1,a\\nb,-3.5,-3.5,,Zoë\n"
+    assert csv_text.as_csv(rows, "\r\n").endswith("\r\n")

@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from referee import __version__
-from referee.support.processes import GIVES_WAY, set_old_objects_aside, start_module
+from referee.support.processes import NICENESS, freeze_old_objects, start_module
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def test_collections_of_garbage_pass_over_what_was_there_before() -> None:
     try:
-        set_old_objects_aside()
+        freeze_old_objects()
         before = gc.get_freeze_count()
         assert before > 1_000
         assert len(gc.get_objects()) < before / 10
@@ -41,8 +41,8 @@ def test_a_module_of_the_users_never_stands_for_ours(tmp_path: Path, monkeypatch
 PARENT = """
 import os, subprocess
 from pathlib import Path
-from referee.support.processes import give_way, start_module
-give_way()
+from referee.support.processes import lower_priority, start_module
+lower_priority()
 started = start_module("json.tool", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 for pid in (os.getpid(), started.pid):
     weight = Path(f"/proc/{pid}/autogroup")
@@ -56,5 +56,5 @@ def test_what_gives_way_has_a_low_priority_and_so_has_the_session_of_what_it_sta
     usual = os.getpriority(os.PRIO_PROCESS, 0)
     told = subprocess.run([sys.executable, "-c", PARENT], start_new_session=True, capture_output=True, text=True, check=True).stdout
     own, started = told.splitlines()
-    assert own.split()[0] == str(min(usual + GIVES_WAY, 19))
+    assert own.split()[0] == str(min(usual + NICENESS, 19))
     assert started == own

@@ -9,7 +9,7 @@ from referee import games
 from referee.author.check.run import CheckRequest, find_game
 from referee.author.check.table import CHECKS
 from referee.errors import UsageError
-from referee.support.meant import meant, near_one
+from referee.support.near_names import did_you_mean, nearest_or_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ def chosen_checks(names: Sequence[str]) -> tuple[Check, ...]:
     for name in only:
         if name not in checks:
             raise UsageError(
-                f"--only is {name!r:.60}, but there is no such check; {meant(name, checks) or 'referee check --list has their names.'}"
+                f"--only is {name!r:.60}, but there is no such check; {did_you_mean(name, checks) or 'referee check --list has their names.'}"
             )
     return tuple(check for check in CHECKS if not only or check.name in only)
 
@@ -71,7 +71,7 @@ def _request(bot: str, seat: str | None, game: str | None, rules: str | None, is
     settings = room.codec.settings(rules, {})
     seats = room.seats(settings)
     if seat is not None and seat not in seats:
-        raise UsageError(f"--seat is {seat!r:.40}, but {room.info.name} has no such seat; {near_one(seat, seats)}")
+        raise UsageError(f"--seat is {seat!r:.40}, but {room.info.name} has no such seat; {nearest_or_all(seat, seats)}")
     # Where any number of players can play, all seats are alike.
     checked = (seat,) if seat is not None else seats[:1] if room.info.players_option else seats
     return CheckRequest(bot, room, settings, checked, isolation, checks=checks)

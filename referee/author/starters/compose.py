@@ -12,7 +12,7 @@ from referee import games
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.players.languages import LANGUAGES
-from referee.support.meant import meant
+from referee.support.near_names import did_you_mean
 
 if TYPE_CHECKING:
     from referee.games.capabilities import Starter
@@ -62,7 +62,7 @@ def choose(seat: str, game: str | None) -> Chosen:
     if game is not None and not offered:
         raise UsageError(f"The game {game} has no starters; games with starters: {', '.join(_with_starters())}.")
     of_game = f" of {game}" if game is not None else ""
-    hint = meant(seat, offered) or f"there are starters for {', '.join(offered)}."
+    hint = did_you_mean(seat, offered) or f"there are starters for {', '.join(offered)}."
     raise UsageError(f"There is no starter{of_game} for the seat {seat!r:.40}; {hint}")
 
 
