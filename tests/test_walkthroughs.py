@@ -88,7 +88,7 @@ def test_your_first_grading(tmp_path: Path) -> None:
     follow("docs/first-grading.md", home, env)
     rows = (home / "marks/grades.csv").read_text().splitlines()
     assert [row.split(",")[3] for row in rows[1:]] == ["92.5", "10", "0", "10"]
-    assert "beats random" in (home / "marks/students/ada/report.md").read_text()
+    assert "beats random" in (home / "marks/students/ada/report.html").read_text()
 
 
 def test_the_page_on_arenas_can_be_followed(tmp_path: Path) -> None:

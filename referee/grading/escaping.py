@@ -1,25 +1,16 @@
-"""Escapes text of hand-ins for Markdown, XML and logs: none of it can become markup or a control character."""
+"""Escapes text of hand-ins for lines and logs: none of it can become a control character. And numbers as tables show them."""
 
 from __future__ import annotations
 
 import math
-import re
 
 from referee.support.csv_text import MOST_CHARACTERS
 from referee.support.escape import escape
-
-_MARKS = re.compile(r"([\\`*_{}\[\]()#|~!$@]|:(?=//)|(?<=www)\.)", re.IGNORECASE)
 
 
 def one_line(text: str) -> str:
     """Return the text on one line. Everything unprintable is a visible escape sequence."""
     return escape(text, MOST_CHARACTERS)
-
-
-def markdown(text: str) -> str:
-    """Return the text for the middle of a line of Markdown. It makes no markup, no link and no mention."""
-    escaped = one_line(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _MARKS.sub(r"\\\1", escaped)
 
 
 def log(data: bytes) -> bytes:

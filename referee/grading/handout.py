@@ -1,18 +1,22 @@
-"""What students get: a folder for each with ``report.md``, and the replays and the hand-in's own logs of public matches.
+"""What students get: a folder for each with ``report.html``, one page that works without a network.
 
-A report has a line for each public start. For hidden starts it has only the points of all of them together, because a bot can print what
-it sees. A test that is shown after the due date appears in no report before it, and in no total.
+It has a line for each public start, whose replays open in the page at the step in which points were lost, with the hand-in's own logs. For
+hidden starts it has only the points of all of them together, because a bot can print what it sees. A test that is shown after the due date
+appears in no page before it, and in no total.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
 import hashlib
+import os
 import re
 import unicodedata
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.grading.escaping import log, markdown, number
+from referee.grading import faults
+from referee.grading.escaping import log, number
 from referee.grading.marks import public
 from referee.grading.tables import needs
 from referee.grading.values import AFTER_DUE
@@ -22,25 +26,74 @@ from referee.support.files import open_regular, remove_parts, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from referee.games.game import Seat
-    from referee.grading.values import Grades, RubricMark, StudentMarks, TrialMark
-    from referee.tournament.values import Task
+    from referee.games.game import Json, Seat
+    from referee.grading.values import Grades, RubricMark, StudentMarks, Trial, TrialMark
+    from referee.pages.page import FramedViewer
+    from referee.tournament.values import Record, Task
 
-STUDENTS, REPORT, REPLAYS = "students", "report.md", "replays"
-#: The endings of the files below a student's folder of replays. Others aren't the referee's, and stay there.
-_OWN = (SUFFIX, ".stderr.log")
+STUDENTS, REPORT = "students", "report.html"
+#: The most bytes of a page, and of one log in it. A replay takes a few hundred bytes more than its data.
+MOST_BYTES = 20 << 20
+_LOG_BYTES = 1 << 20
+_BESIDE_A_REPLAY = 1000
 _MOST_NAME = 60
 #: The matches of a trial in which the roles are swapped.
 _BOTH = 2
 
 
-class HandoutFile(NamedTuple):
-    """A file to hand out: its name in the folder of replays, and the file that it is a copy of."""
+class GameView(NamedTuple):
+    """What the page shows of a match: the name of its replay, and the step at which it opens, if points were lost in one."""
 
     name: str
-    source: Path
-    is_log: bool
+    title: str
+    step: int | None
+    is_held: bool
+
+    @property
+    def label(self) -> str:
+        """The words that open it."""
+        return "▶ Replay" if self.step is None else f"▶ Step {self.step:,}"
+
+
+class StartView(NamedTuple):
+    """A public start, and the number of its fault, 0 for none."""
+
+    trial: TrialMark
+    fault: int
+    games: Sequence[GameView]
+
+
+class TestView(NamedTuple):
+    """A test. ``hidden_most`` are the points of its hidden starts."""
+
+    mark: RubricMark
+    rows: Sequence[StartView]
+    hidden_most: float
+    is_hidden_decided: bool
+
+
+class HeldReplay(NamedTuple):
+    """A replay in a page: its bytes as base64, and the student's own logs, as gzip in base64. ``step`` is where points were lost."""
+
+    name: str
+    title: str
+    seats: Sequence[Seat]
+    seat: Seat
+    step: int | None
+    data: str
+    logs: Mapping[Seat, str]
+
+
+class _Match(NamedTuple):
+    """A public match that has a replay."""
+
+    name: str
+    title: str
+    step: int | None
+    task: Task
+    record: Record
 
 
 def folder_names(students: Sequence[StudentMarks]) -> dict[str, str]:
@@ -72,49 +125,91 @@ def _digest(text: str) -> str:
 
 
 def write(grades: Grades, folders: Mapping[str, str], *, after_due: bool = False) -> None:
-    """Write the folders of all students. Files that haven't changed are left alone, those of earlier trials are removed."""
+    """Write the pages of all students. Files that haven't changed are left alone, pages of students that are gone are removed."""
     home = grades.folder / STUDENTS
     home.mkdir(exist_ok=True)
     for student in grades.students:
-        _write_student(grades, student, home / folders[student.hand_in.student], after_due=after_due)
+        folder = home / folders[student.hand_in.student]
+        folder.mkdir(exist_ok=True)
+        write_changed(folder / REPORT, html(grades, student, after_due=after_due).encode())
     _remove_others(home, set(folders.values()))
 
 
-def _write_student(grades: Grades, student: StudentMarks, folder: Path, *, after_due: bool) -> None:
-    folder.mkdir(exist_ok=True)
-    file_names = set()
-    copies = list(_copies(grades, student, after_due=after_due))
-    if copies:
-        (folder / REPLAYS).mkdir(exist_ok=True)
-    for each in copies:
-        if _copy(each, folder / REPLAYS / each.name):
-            file_names.add(each.name)
-    write_changed(folder / REPORT, report(grades, student, file_names, after_due=after_due).encode())
-    _clear(folder / REPLAYS, file_names)
+def html(grades: Grades, student: StudentMarks, *, after_due: bool = False) -> str:
+    """Return a student's page."""
+    matches = list(_matches(student, after_due=after_due))
+    # As long as the page can be without its replays: it names them all.
+    bare = _page(grades, student, [], [match.name for match in matches], after_due=after_due)
+    if not matches:
+        return bare
+    held, left_out = _held(grades, student, matches, MOST_BYTES - len(bare.encode()) - len(_viewer().packed))
+    return _page(grades, student, held, left_out, after_due=after_due)
 
 
-def _copies(grades: Grades, student: StudentMarks, *, after_due: bool) -> Iterator[HandoutFile]:
-    """Yield the files of all public matches of the tests that are shown."""
-    for mark in shown_marks(student, after_due=after_due):
-        for trial in mark.public:
-            for at, (task, record) in enumerate(trial.matches):
-                if not record.replay:
-                    continue
-                source = grades.replays / record.replay
-                name = replay_name(mark, trial, at)
-                yield HandoutFile(name, source, is_log=False)
-                for seat in _own_seats(student, task):
-                    yield HandoutFile(log_path(Path(name), seat).name, log_path(source, seat), is_log=True)
+def _viewer() -> FramedViewer:
+    from referee.pages import page
+
+    return page.framed_viewer()
+
+
+def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[_Match]:
+    """Yield the public matches of the tests that are shown, those that lost points first."""
+    shown = [(mark, trial) for mark in shown_marks(student, after_due=after_due) for trial in mark.public]
+    for mark, trial in sorted(shown, key=lambda each: each[1].passed is not False):
+        for at, (task, record) in enumerate(trial.matches):
+            if record.replay:
+                step = None if trial.step is None or at else max(0, min(trial.step, record.steps))
+                title = f"{mark.test.name}, start {trial.trial.start + 1}" + (f", match {at + 1}" if len(trial.matches) == _BOTH else "")
+                yield _Match(replay_name(mark, trial, at), title, step, task, record)
+
+
+def _held(grades: Grades, student: StudentMarks, matches: Sequence[_Match], room: int) -> tuple[list[HeldReplay], list[str]]:
+    """Return the replays that have room in a page, and the names of the others. A file that can't be read is in neither."""
+    held: list[HeldReplay] = []
+    left_out: list[str] = []
+    for match in matches:
+        path = grades.replays / match.record.replay
+        own_seats = _own_seats(student, match.task)
+        data = _data(path, room * 3 // 4)
+        logs = {seat: packed for seat in own_seats if data and (packed := _log(log_path(path, seat)))}
+        size = len(data or "") + sum(map(len, logs.values())) + _BESIDE_A_REPLAY + 6 * len(match.title.encode())
+        if data and size <= room:
+            room -= size
+            held.append(
+                HeldReplay(match.name, match.title, list(match.task.seats), [*own_seats, *match.task.seats][0], match.step, data, logs)
+            )
+        elif data is not None:
+            left_out.append(match.name)
+    return held, left_out
+
+
+def _data(path: Path, most: int) -> str | None:
+    """Return a replay as base64, "" for one of more than ``most`` bytes; None if it can't be read."""
+    try:
+        # No link is followed: a bot that isn't isolated could put one in place of its log.
+        with open_regular(path, path.parent) as file:
+            return base64.b64encode(file.read()).decode() if os.fstat(file.fileno()).st_size <= most else ""
+    except OSError:
+        return None
+
+
+def _log(path: Path) -> str:
+    """Return the beginning of a log without its control characters, packed; "" if there is none."""
+    try:
+        with open_regular(path, path.parent) as file:
+            return base64.b64encode(gzip.compress(log(file.read(_LOG_BYTES)), mtime=0)).decode()
+    except OSError:
+        return ""
 
 
 def replay_name(mark: RubricMark, trial: TrialMark, at: int) -> str:
-    """Return the name of a match's replay in the hand-out, such as ``2-escapes-3.replay.jsonl.gz`` for test 2, start 3.
+    """Return the name of a match's replay in the page, such as ``2-escapes-3`` for test 2, start 3.
 
     ``at`` is the number of the match in its trial, from 0.
     """
     words = re.sub(r"[\W_]+", "-", unicodedata.normalize("NFC", mark.test.name).lower()).strip("-")[:40].strip("-")
     game = f"-{'ab'[at]}" if len(trial.matches) == _BOTH else ""
-    return "-".join(filter(None, (str(mark.test.number + 1), words, f"{trial.trial.start + 1}{game}"))) + SUFFIX
+    return "-".join(filter(None, (str(mark.test.number + 1), words, f"{trial.trial.start + 1}{game}")))
 
 
 def _own_seats(student: StudentMarks, task: Task) -> list[Seat]:
@@ -126,81 +221,53 @@ def shown_marks(student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
     return [mark for mark in student.tests if after_due or mark.test.when != AFTER_DUE]
 
 
-def report(grades: Grades, student: StudentMarks, files: set[str], *, after_due: bool = False) -> str:
-    """Return a student's report in Markdown. ``files`` are the names in the folder of replays."""
-    rubric, hand_in = grades.rubric, student.hand_in
+def _page(grades: Grades, student: StudentMarks, held: Sequence[HeldReplay], left_out: Sequence[str], *, after_due: bool) -> str:
+    """Return a student's page with these replays."""
+    from referee.pages import render
+
+    hand_in = student.hand_in
     marks = shown_marks(student, after_due=after_due)
     status, reason = public(student, is_due=after_due)
-    points = sum(mark.points for mark in marks)
-    maximum = sum(mark.test.points for mark in marks)
-    is_complete = all(mark.is_complete for mark in marks)
-    lines = [
-        f"# {markdown(rubric.name)}",
-        "",
-        f"- Student: {markdown(hand_in.full_name or hand_in.student)}",
-        f"- Hand-in: {markdown(hand_in.name) or 'none'}" + _replaced(hand_in.replaced),
-        f"- Status: {status}" + (f" ({markdown(reason.rstrip('.'))})" if reason else ""),
-        f"- Points: **{number(points)} of {number(maximum)}**" + ("" if is_complete else " so far; not all matches are decided"),
-    ]
-    if len(marks) < len(rubric.tests):
-        lines += ["", "This report has only the tests that are shown before the due date."]
-    if status in (MISSING, REFUSED):
-        return "\n".join(lines) + "\n"
-    for mark in marks:
-        lines += ["", *_test(mark, files)]
-    if files:
-        lines += [
-            "",
-            "`referee watch replays/NAME` shows a replay. The file of the same name that ends in `.stderr.log` is what the hand-in wrote to stderr.",
-        ]
-    return "\n".join(lines) + "\n"
+    cards = faults.cards(hand_in, [(mark.test, trial) for mark in marks for trial in mark.public])
+    known = {**dict.fromkeys(left_out, False), **{replay.name: True for replay in held}}
+    games = {
+        match.name: GameView(match.name, match.title, match.step, known[match.name])
+        for match in _matches(student, after_due=after_due)
+        if match.name in known
+    }
+    config: dict[str, Json] = {"replays": {each.name: {"title": each.title, "seats": each.seats, "logs": each.logs} for each in held}}
+    return render.single(
+        "handout",
+        config,
+        viewer=_viewer(),
+        grades=grades,
+        rubric=grades.rubric,
+        hand_in=hand_in,
+        who=hand_in.full_name or hand_in.student,
+        status=status,
+        reason=reason,
+        points=sum(mark.points for mark in marks),
+        maximum=sum(mark.test.points for mark in marks),
+        is_complete=all(mark.is_complete for mark in marks),
+        is_before_due=len(marks) < len(grades.rubric.tests),
+        cards=cards,
+        parts=[] if status in (MISSING, REFUSED) else [_part(mark, games, faults.numbers(cards)) for mark in marks],
+        held=held,
+        left_out=[f"{name}{SUFFIX}" for name in left_out],
+        most_bytes=MOST_BYTES,
+        needs=needs,
+        mark=number,
+    )
 
 
-def _replaced(names: Sequence[str]) -> str:
-    return f" (in place of {', '.join(map(markdown, names))})" if names else ""
-
-
-def _test(mark: RubricMark, files: set[str]) -> list[str]:
-    test, public_trials, hidden = mark.test, mark.public, mark.hidden
-    role = "every seat in turn" if test.seat is None else f"as {markdown(test.seat)}"
-    lines = [
-        f"## {test.number + 1}. {markdown(test.name)}: {number(mark.points)} of {number(test.points)}",
-        "",
-        f"Played {role} against {markdown(test.against)}. Needed: {markdown(needs(test))}.",
-    ]
-    if public_trials:
-        lines += ["", "| Start | Points | Result | Replay |", "|---|---|---|---|"]
-        lines += [_row(mark, trial, files) for trial in public_trials]
-    if hidden:
-        share = test.points / test.starts * len(hidden)
-        so_far = "" if all(trial.passed is not None for trial in hidden) else " so far; not all matches are decided"
-        count = f"{len(hidden)} hidden start" + ("s" if len(hidden) != 1 else "")
-        lines += ["", f"{count}: {number(mark.hidden_points)} of {number(share)} points{so_far}."]
-    return lines
-
-
-def _row(mark: RubricMark, trial: TrialMark, files: set[str]) -> str:
-    result = "not decided" if trial.passed is None else "passed" if trial.passed else markdown(trial.text) or "lost"
-    links = []
-    for at, (_, record) in enumerate(trial.matches):
-        name = replay_name(mark, trial, at)
-        if record.replay and name in files:
-            step = f" (step {min(trial.step, record.steps)})" if trial.step is not None and at == 0 else ""
-            links.append(f"[{name.removesuffix(SUFFIX)}]({REPLAYS}/{name}){step}")
-    return f"| {trial.trial.start + 1} | {number(trial.points)} | {result} | {', '.join(links)} |"
-
-
-def _copy(copied: HandoutFile, target: Path) -> bool:
-    """Copy a file unless its copy is the same already; False if there is no file. A log loses its control characters."""
-    try:
-        # No link is followed: a bot that isn't isolated could put one in place of its log.
-        with open_regular(copied.source, copied.source.parent) as file:
-            data = file.read()
-    except OSError:
-        return False
-    # The time of the source stays behind: it would tell how long the hidden matches took that were played in between.
-    write_changed(target, log(data) if copied.is_log else data)
-    return True
+def _part(mark: RubricMark, games: Mapping[str, GameView], fault_numbers: Mapping[Trial, int]) -> TestView:
+    hidden = mark.hidden
+    rows = []
+    for trial in mark.public:
+        names = [replay_name(mark, trial, at) for at in range(len(trial.matches))]
+        rows.append(StartView(trial, fault_numbers.get(trial.trial, 0), [games[name] for name in names if name in games]))
+    share = mark.test.points / mark.test.starts * len(hidden)
+    return TestView(mark, rows, share, all(trial.passed is not None for trial in hidden))
 
 
 def write_changed(path: Path, data: bytes) -> None:
@@ -214,23 +281,11 @@ def write_changed(path: Path, data: bytes) -> None:
     write_whole(path, data)
 
 
-def _clear(folder: Path, file_names: set[str]) -> None:
-    """Remove the referee's own files from a folder of replays, but for those that are kept; and the folder, if nothing is left."""
-    if folder.is_symlink() or not folder.is_dir():
-        return
-    for path in folder.iterdir():
-        if path.name not in file_names and (path.name.endswith(_OWN) or path.name.endswith(".part")):
-            path.unlink()
-    if not any(folder.iterdir()):
-        folder.rmdir()
-
-
 def _remove_others(home: Path, names: set[str]) -> None:
-    """Remove the reports and replays of students that are gone."""
+    """Remove the pages of students that are gone."""
     for folder in home.iterdir():
         if folder.name in names or folder.is_symlink() or not folder.is_dir():
             continue
-        _clear(folder / REPLAYS, set())
         (folder / REPORT).unlink(missing_ok=True)
         if not any(folder.iterdir()):
             folder.rmdir()

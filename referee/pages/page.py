@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import gzip
 import hashlib
 import json
 import posixpath
@@ -171,6 +172,21 @@ def waiting(loader: str, address: str) -> str:
 def generated(text: str, command: str) -> str:
     """Return a page that says which command wrote it, so that the same one may replace it."""
     return text.replace("<head>", f'<head>\n<meta name="generator" content="{command}">', 1)
+
+
+class FramedViewer(NamedTuple):
+    """The viewer for a frame in another page, which fills in a replay and its configuration: gzip in base64, and what that page's policy must allow."""
+
+    packed: str
+    script: str
+    sheet: str
+
+
+@cache
+def framed_viewer() -> FramedViewer:
+    """Return the viewer for a page that holds many replays. Its text still has the marks in whose places the replay and the configuration go."""
+    packed = base64.b64encode(gzip.compress(_configured(_viewer(), {}).encode(), mtime=0)).decode()
+    return FramedViewer(packed, bundle(f"{_APP}/main.js"), style(_SHEET))
 
 
 def _inlined(script: str, more: Iterable[str] = (), policies: str = "'none'") -> str:

@@ -38,13 +38,19 @@ _UNSEEN = re.compile("[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202
 _LONE = re.compile("[\ud800-\udfff]")
 
 
-def single(name: str, config: Mapping[str, Json], bulk: object = None, **values: object) -> str:
+def single(name: str, config: Mapping[str, Json], bulk: object = None, viewer: page.FramedViewer | None = None, **values: object) -> str:
     """Return the page ``name`` as one file. ``config`` and ``bulk`` are for its script; ``values`` are what its template shows.
 
-    If ``config`` says that it is live, a server may serve the file, and the page may ask that server for it again.
+    If ``config`` says that it is live, a server may serve the file, and the page may ask that server for it again. A page with a ``viewer``
+    shows it in a frame, which is bound by the page's policy, too.
     """
     script, style = page.bundle(_script(name)), page.style(page.TABLES)
-    inline = {"policy": page.policy((script,), (style,), connects=bool(config.get("live"))), "style": style, "script": script}
+    scripts, styles, policies = [script], [style], "'none'"
+    inline = {"style": style, "script": script}
+    if viewer is not None:
+        scripts, styles, policies = [script, viewer.script], [style, viewer.sheet], "viewer"
+        inline["viewer"] = viewer.packed
+    inline["policy"] = page.policy(scripts, styles, policies=policies, connects=bool(config.get("live")))
     return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
 
 

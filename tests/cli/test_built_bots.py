@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -147,8 +148,8 @@ def test_a_submission_that_is_not_built_is_marked_with_its_errors(bots: Path, re
     assert rows["wrong"]["points"] == rows["endless"]["points"] == 0
     assert ERRORS in rows["wrong"]["reason"]
     assert "did not end within 2 s" in rows["endless"]["reason"]
-    page = (bots.parent / "grades" / "students" / "wrong" / "report.md").read_text()
-    assert f"ended with exit status 1. / {ERRORS}" in page
+    page = (bots.parent / "grades" / "students" / "wrong" / "report.html").read_text()
+    assert f"ended with exit status 1. / {ERRORS}" in unescape(page)
 
 
 @pytest.mark.slow

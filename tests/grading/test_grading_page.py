@@ -73,7 +73,7 @@ def test_the_commands_of_the_page_mark_the_class(folder: Path, referee: Referee)
         # What is marked stays marked.
         assert (" 0 matches to play" in done.stderr) == (number in (2, 3, 5, 6)), (line, done.stderr)
         if number > 0:
-            report = (folder / "marks" / "students" / "ada" / "report.md").read_text()
+            report = (folder / "marks" / "students" / "ada" / "report.html").read_text()
             assert ("beats random" in report) == ("--after-due" in line)
     assert (folder / "marks" / "report.html").exists()
     assert (folder / "marks" / "gradebook-canvas.csv").read_text().splitlines()[1] == "Ada Lovelace,1,ada,62.5"
@@ -99,6 +99,6 @@ def test_the_same_files_and_the_same_rubric_give_the_same_bytes(folder: Path, re
         done = referee("grade", "run", "submissions", "--rubric", "evasion.toml", "--out", out, "--slots", slots, timeout=600)
         assert done.returncode == 0, done.stderr
     assert (folder / "one" / "grades.csv").read_bytes() == (folder / "two" / "grades.csv").read_bytes()
-    reports = [{path.parent.name: path.read_bytes() for path in (folder / out / "students").rglob("report.md")} for out in ("one", "two")]
+    reports = [{path.parent.name: path.read_bytes() for path in (folder / out / "students").rglob("report.html")} for out in ("one", "two")]
     assert len(reports[0]) == 3
     assert reports[0] == reports[1]

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from typing import TYPE_CHECKING
 
 import pytest
-from sample_grades import HOSTILE, crowd
+from sample_grades import HOSTILE, copied, crowd, replaced
 from served_pages import axe, launched, resize, visiting, wait_for_step, wait_until_read
 
 from referee.grading import handout, outputs, page
+from referee.replay.paths import log_path
+from referee.replay.reader import verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +50,9 @@ def folder(played_grades: Grades) -> Path:
     return played_grades.folder
 
 
-@pytest.mark.parametrize("wanted", ["report.html", "large.html", "large.html#student=student003", "report.html#all"])
+@pytest.mark.parametrize(
+    "wanted", ["report.html", "large.html", "large.html#student=student003", "report.html#all", "students/bob/report.html"]
+)
 def test_a_page_is_whole_at_every_width(wanted: str, folder: Path, visit: Open) -> None:
     opened = visit(f"file://{folder}/{wanted}", {"width": WIDTHS[0], "height": 900}, color_scheme="dark")
     opened.locator("main section").first.wait_for()
@@ -77,6 +83,62 @@ def test_a_lost_point_leads_to_the_replay_at_that_step(folder: Path, visit: Open
     opened.locator(".trial a.watch").first.click()
     wait_until_read(opened, 5)
     wait_for_step(opened, 5)
+
+
+def test_a_students_page_opens_a_replay_where_points_were_lost_and_saves_it(folder: Path, visit: Open, tmp_path: Path) -> None:
+    """The page works without a network."""
+    opened = visit(f"file://{folder}/students/bob/report.html", offline=True)
+    opened.get_by_role("link", name="Step 5 of finishes, start 1").click()
+    viewer = opened.frame_locator("#stage iframe")
+    viewer.locator("#step", has_text="Step 5").wait_for()
+    viewer.get_by_role("tab", name="Logs").click()
+    viewer.locator(".log", has_text="gave up in").wait_for()
+    with opened.expect_download() as download:
+        opened.get_by_role("button", name="Save the replay", exact=True).click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    assert (saved.name, verify(saved).problem) == ("1-finishes-1.replay.jsonl.gz", None)
+    opened.get_by_role("button", name="Close").click()
+    opened.locator("#stage").wait_for(state="hidden")
+    assert opened.url.endswith("/report.html")
+    opened.goto(f"file://{folder}/students/bob/report.html#replay=2-survives-1&t=3")
+    opened.frame_locator("#stage iframe").locator("#step", has_text="Step 3").wait_for()
+    opened.go_back()
+    opened.locator("#stage").wait_for(state="hidden")
+
+
+def test_a_hostile_hand_in_runs_nothing_in_its_page(played_grades: Grades, visit: Open, tmp_path: Path) -> None:
+    """Markup in the names, in what the bot prints and says, in its code, its fault and its replay; a dialog or an error fails the test."""
+    evil = '</script><script>alert(1)</script><img src=x onerror=alert(1)>"><svg onload=alert(1)>'
+    grades = copied(played_grades, tmp_path / "out")
+    bob = grades.students[1]
+    mark = bob.tests[0]._replace(test=bob.tests[0].test._replace(name=evil))
+    first = mark.trials[0]._replace(text=f"The hand-in failed in step 5: {evil}, at ./bob/bot.py:2 in hunt.")
+    _, record = first.matches[0]
+    assert bob.hand_in.folder is not None
+    (bob.hand_in.folder / "bot.py").write_text(f"import json\n{evil}\n")
+    replay = grades.replays / record.replay
+    lines = (
+        gzip.decompress(replay.read_bytes()).decode().replace("=1+1 <b>", json.dumps(evil)[1:-1]).replace("I saw", json.dumps(evil)[1:-1])
+    )
+    replay.write_bytes(gzip.compress(lines.encode()))
+    log_path(replay, "hunter").write_text(evil)
+    hand_in = bob.hand_in._replace(full_name=evil, name=evil)
+    grades = replaced(grades, 1, [mark._replace(trials=(first, *mark.trials[1:]))])
+    student = grades.students[1]._replace(hand_in=hand_in)
+    path = tmp_path / "report.html"
+    path.write_text(handout.html(grades, student))
+    opened = visit(f"file://{path}")
+    count = "() => [[...document.scripts].filter((one) => !one.type).length, document.querySelectorAll('img, svg[onload]').length]"
+    assert evil in opened.locator("main").inner_text()
+    assert opened.evaluate(count) == [1, 0]
+    opened.locator("a.watch").first.click()
+    viewer = opened.frame_locator("#stage iframe")
+    viewer.locator("#step", has_text="Step 5").wait_for()
+    for tab, text in (("Match", "<img src=x"), ("Logs", evil)):
+        viewer.get_by_role("tab", name=tab).click()
+        viewer.locator("[role=tabpanel]:visible", has_text=text).wait_for()
+    assert viewer.locator("body").evaluate(count) == [1, 0]
 
 
 def test_texts_of_hand_ins_stay_text(folder: Path, visit: Open) -> None:

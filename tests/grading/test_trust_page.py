@@ -76,7 +76,7 @@ def test_the_files_of_a_folder_are_signed(tmp_path: Path) -> None:
     own = folder / "students" / "ada bob"
     own.mkdir(parents=True)
     (folder / "grades.csv").write_text("ada,7\n")
-    (own / "report.md").write_text("7 points\n")
+    (own / "report.html").write_text("7 points\n")
 
     def sh(session: str) -> subprocess.CompletedProcess[str]:
         env = {**os.environ, "HOME": str(tmp_path)}
@@ -87,13 +87,13 @@ def test_the_files_of_a_folder_are_signed(tmp_path: Path) -> None:
     assert (good.returncode, good.stderr) == (0, ""), good
     assert good.stdout.startswith('Good "results" signature for grader')
     (part,) = re.findall(r"`(grep\s[^`]*)`", PAGE)
-    assert sh(part.replace("\n", " ").replace("ada/", '"ada bob/"')).stdout == "./students/ada bob/report.md: OK\n"
+    assert sh(part.replace("\n", " ").replace("ada/", '"ada bob/"')).stdout == "./students/ada bob/report.html: OK\n"
     (folder / "grades.csv").write_text("ada,9\n")
-    (own / "report.md").rename(own / "other.md")
+    (own / "report.html").rename(own / "other.md")
     wrong = sh(CHECK)
     assert wrong.returncode == 1
     names = {line.split("./")[-1] for line in wrong.stdout.splitlines() if line.startswith(("<", ">"))}
-    assert names == {"grades.csv", "students/ada bob/report.md", "students/ada bob/other.md"}
+    assert names == {"grades.csv", "students/ada bob/report.html", "students/ada bob/other.md"}
     (folder / "SHA256SUMS").write_text((folder / "SHA256SUMS").read_text().replace("a", "b"))
     assert sh(CHECK).returncode == 255
 

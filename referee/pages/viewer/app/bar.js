@@ -15,12 +15,13 @@ export class AddressBar {
    * @param {import("./board.js").Board} board
    * @param {import("./playback.js").Playback} playback
    * @param {boolean} isWritten a page of a player at the board keeps its address
+   * @param {string} [hash] what is shown first by a page in a frame, which has no address of its own
    */
-  constructor(board, playback, isWritten) {
+  constructor(board, playback, isWritten, hash = "") {
     this.board = board;
     this.playback = playback;
     this.isWritten = isWritten;
-    this.wanted = readAddress(location.hash);
+    this.wanted = readAddress(location.hash || hash);
     /** What stood in the address when this looked last. */
     this.known = location.hash;
     this.timer = 0;

@@ -67,7 +67,7 @@ export class Share {
     if (!shown.recording.track || dialog.open) return;
     // Work that was given up may still end: it writes into a line that is gone.
     this.status = el("p", { class: "note", role: "status" });
-    dialog.replaceChildren(closeButton(dialog), el("h2", { id: "sharing-title" }, "Share"), this.linkPart(), this.picturePart(), ...this.passagePart(), ...this.filePart(), this.status);
+    dialog.replaceChildren(closeButton(dialog), el("h2", { id: "sharing-title" }, "Share"), ...(location.protocol === "about:" ? [] : [this.linkPart()]), this.picturePart(), ...this.passagePart(), ...this.filePart(), this.status);
     dialog.onclose = () => this.giveUp();
     dialog.showModal();
   }

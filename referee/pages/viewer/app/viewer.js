@@ -55,7 +55,7 @@ export class Viewer {
     /** Whether the scrubber is being dragged. */
     this.isScrubbing = false;
     this.shift = false;
-    this.bar = new AddressBar(this.board, this.playback, config.mode !== "seat");
+    this.bar = new AddressBar(this.board, this.playback, config.mode !== "seat", config.hash);
     this.wanted = this.bar.step;
     this.share = new Share({ board: this.board, recording: this.recording, turn: () => this.playback.turn, link: () => this.link, note: linkNote(config), file: fileOf(config) });
     /** The spectators' token, which a page of a player has when the match is over. @type {string | undefined} */
@@ -403,7 +403,8 @@ export class Viewer {
   checked(check) {
     if (this.isClosed) return;
     const chip = byId("check");
-    chip.hidden = false;
+    // Nothing is said of a replay whose page says it better.
+    chip.hidden = !check.status;
     chip.classList.toggle("good", check.status === "good");
     chip.classList.toggle("bad", check.status === "bad" && check.kind !== "cut");
     const isCut = check.status === "bad" && check.kind === "cut";

@@ -351,6 +351,8 @@ interface PageConfig {
   server: boolean;
   settings?: Json;
   check?: Json;
+  /** The part of the address that a page in a frame begins with. */
+  hash?: string;
   metrics?: Json;
   judged?: [number, Json][];
   logs?: Record<string, string>;
