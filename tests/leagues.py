@@ -13,14 +13,15 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from referee.handins.values import Entry
 from referee.league import config
 from referee.tournament.local import Finished
 from referee.tournament.progress import ProgressListener
-from referee.tournament.values import MatchTask, Record
+from referee.tournament.values import Record, Task
 from referee.tournament.worker import Completed, Report
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from commands import Commands
 
@@ -99,13 +100,13 @@ def first_interrupted(commands: Commands, folder: Path, command: str, *more: str
 class PretendPool:
     """Workers that make results up: ``play`` says what each match comes to. Matches end in a shuffled order."""
 
-    def __init__(self, play: Callable[[MatchTask], Report], slots: int = 3) -> None:
+    def __init__(self, play: Callable[[Task], Report], slots: int = 3) -> None:
         self.slots = slots
         self.has_workers = True
-        self.begun: list[MatchTask] = []
-        self.played: list[MatchTask] = []
+        self.begun: list[Task] = []
+        self.played: list[Task] = []
         self._play = play
-        self._running: list[MatchTask] = []
+        self._running: list[Task] = []
         self._random = random.Random(7)
 
     @property
@@ -113,7 +114,7 @@ class PretendPool:
         """The slots that are free."""
         return self.slots - len(self._running)
 
-    def submit(self, task: MatchTask) -> None:
+    def submit(self, task: Task) -> None:
         """Begin a match."""
         assert self.room > 0
         self._running.append(task)
@@ -138,7 +139,7 @@ class Notes(ProgressListener):
         self.sentences: list[str] = []
         self.finished_keys: list[str] = []
 
-    def finished(self, task: MatchTask, record: Record) -> None:
+    def finished(self, task: Task, record: Record) -> None:
         """A match is done."""
         self.finished_keys.append(task.key)
 
@@ -147,9 +148,14 @@ class Notes(ProgressListener):
         self.sentences.append(text)
 
 
-def record(task: MatchTask, steps: int | None = None, **changes: Any) -> Record:
+def task_of(key: str, names: Mapping[str, str], settings: Mapping[str, Any], seed: int = 0) -> Task:
+    """A task whose seats have entries of these names and no players."""
+    return Task(key, {seat: Entry(name, {}) for seat, name in names.items()}, settings, seed)
+
+
+def record(task: Task, steps: int | None = None, **changes: Any) -> Record:
     """A result in which the hunter catches the prey after so many steps; by default a number that the match decides."""
-    number = int(hashlib.sha256(json.dumps([dict(task.seats), dict(task.settings), task.game_number]).encode()).hexdigest(), 16)
+    number = int(hashlib.sha256(json.dumps([dict(task.names), dict(task.settings), 0]).encode()).hexdigest(), 16)
     count = number % 37 + 1 if steps is None else steps
     made = Record(
         key=task.key,
@@ -171,6 +177,6 @@ def record(task: MatchTask, steps: int | None = None, **changes: Any) -> Record:
     return made._replace(**changes)
 
 
-def play(task: MatchTask) -> Report:
+def play(task: Task) -> Report:
     """Every match ends with a capture."""
     return Completed(record(task))

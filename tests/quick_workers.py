@@ -9,11 +9,12 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import psutil
+from leagues import task_of
 from sandboxes import command_of
 
 from referee.match.options import MatchOptions, RunOptions, TimeControl
 from referee.tournament.local import LocalPool
-from referee.tournament.values import MatchTask, Team
+from referee.tournament.values import Task, Team
 from referee.tournament.worker import Completed, Terms, Void
 
 if TYPE_CHECKING:
@@ -59,9 +60,9 @@ def opened(level: str, folder: Path, slots: int) -> LocalPool:
     return LocalPool(Terms("evasion", None, options), teams, folder / "replays", slots)
 
 
-def task(number: int, steps: int) -> MatchTask:
+def task(number: int, steps: int) -> Task:
     """A match with a key of its own."""
-    return MatchTask(f"{number:04}", number, 0, {"hunter": "A", "prey": "B"}, {"max_steps": steps}, 1)
+    return task_of(f"{number:04}", {"hunter": "A", "prey": "B"}, {"max_steps": steps}, 1)
 
 
 def helpers(worker: psutil.Process) -> dict[str, list[psutil.Process]]:

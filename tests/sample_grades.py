@@ -12,7 +12,7 @@ from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest,
 from referee.handins.values import MISSING, OK, REFUSED, HandIn
 from referee.match.options import MatchOptions
 from referee.support.canonical import canonical
-from referee.tournament.values import MatchTask, Task, Team
+from referee.tournament.values import Task, Team
 from referee.tournament.worker import Completed, Terms, Worker
 
 if TYPE_CHECKING:
@@ -117,9 +117,10 @@ def _match(worker: Worker, test: RubricTest, start: int, game_number: int, seats
     settings = {**test.settings, "prey": [25, 10 + start]}
     key = hashlib.sha256(canonical([test.number, start, game_number, seats]).encode()).hexdigest()[:32]
     seed = 100 * test.number + start
-    report = worker.play(MatchTask(key, 0, game_number, seats, settings, seed))
+    task = Task(key, {seat: _team(name, "") for seat, name in seats.items()}, settings, seed)
+    report = worker.play(task)
     assert isinstance(report, Completed), report
-    return Task(key, {seat: _team(name, "") for seat, name in seats.items()}, settings, seed), report.record
+    return task, report.record
 
 
 def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:

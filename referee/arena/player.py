@@ -6,6 +6,7 @@ import contextlib
 import platform
 import time
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -22,7 +23,6 @@ from referee.tournament.plan import playing
 from referee.tournament.pool import MachineFailed, WorkerPool
 from referee.tournament.progress import ProgressListener
 from referee.tournament.transactions import ConnectionLost, StoreError
-from referee.tournament.values import MatchTask
 from referee.tournament.worker import Terms
 from referee.tournament.workers import open_pool
 
@@ -145,11 +145,11 @@ class _Run:
 
     def _tell(self, plan: ArenaPlan, step: Step) -> None:
         for task, record in step.ended:
-            if not record.void and record.is_startable:
-                self._watch.finished(_match(task), record)
+            if record.has_result:
+                self._watch.finished(task, record)
         while plan.sentences:
             self._watch.said(plan.sentences.popleft())
-        self._watch.tick(_matches(step.running) if self._pool.has_workers else None)
+        self._watch.tick(step.running if self._pool.has_workers else None)
 
 
 class _Witness:
@@ -184,14 +184,6 @@ class _Witness:
     def cancel(self, key: str) -> None:
         """Nobody waits for this task any more."""
         self._pool.cancel(key)
-
-
-def _matches(tasks: Collection[Task]) -> list[MatchTask]:
-    return [_match(task) for task in tasks]
-
-
-def _match(task: Task) -> MatchTask:
-    return MatchTask(task.key, 0, 0, task.names, task.settings, task.seed, task.blamed)
 
 
 def _again(call: Callable[[], _T]) -> _T:
@@ -231,16 +223,16 @@ class PlayingNotes(ProgressListener):
         """Say a sentence."""
         self._say(text)
 
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
+    def tick(self, running: Collection[Task] | None) -> None:
         """Store what is played, for pages."""
         # Workers of a cluster have more matches than they play at once.
         now, slots = time.time(), 0 if running is None else self._pool.slots
-        tasks = (running or ())[: min(slots, _MOST_STORED)]
+        tasks = list(islice(running or (), min(slots, _MOST_STORED)))
         self._since = {task.key: self._since.get(task.key, now) for task in tasks}
         if now < self._due:
             return
         self._due = now + _STORED_SECONDS
-        matches = [RunningMatch(key=task.key, seats=dict(task.seats), since=self._since[task.key]) for task in tasks]
+        matches = [RunningMatch(key=task.key, seats=dict(task.names), since=self._since[task.key]) for task in tasks]
         # Whether results can be stored decides whether play goes on.
         with contextlib.suppress(StoreError):
             self._playing.put(PlayingNow(time=now, host=platform.node(), slots=slots, matches=matches))

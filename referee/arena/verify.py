@@ -59,7 +59,7 @@ class _ArenaCheck:
             )
             return duel
         records = self._replays.lookup(tasks)
-        played = {key: record for key, record in records.items() if not record.void and record.is_startable}
+        played = {key: record for key, record in records.items() if record.has_result}
         if duel.points is None:
             self._planned += len(tasks) - len(played)
             return duel

@@ -6,6 +6,7 @@ import contextlib
 import json
 import sys
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -20,14 +21,14 @@ from referee.tournament.export import MARK, as_csv_text, csv_text
 from referee.tournament.progress import LINE_SECONDS, ProgressLines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague
     from referee.tournament.progress import Counted
     from referee.tournament.replays import Progress, ReplayCheck
-    from referee.tournament.values import MatchTask
+    from referee.tournament.values import Task
 
 
 #: The width of a table where there is no terminal.
@@ -86,7 +87,7 @@ class LiveProgress(ProgressLines):
         """Print a message above the table."""
         self._live.console.print(printable(text), markup=False, highlight=False)
 
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
+    def tick(self, running: Collection[Task] | None) -> None:
         """Redraw the table."""
         from rich.text import Text
 
@@ -96,7 +97,7 @@ class LiveProgress(ProgressLines):
             self._table = self._standings(self._live.console.width, max(5, self._live.console.height - 8))
             self._next = time.monotonic() + min(_MOST_PAUSE, max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun)))
         running = running or ()
-        now = [f"  {' - '.join(cut(team, 30) for team in task.seats.values())}" for task in running[:4]]
+        now = [f"  {' - '.join(cut(team, 30) for team in task.names.values())}" for task in islice(running, 4)]
         more = [f"  and {len(running) - 4:,} more"] if len(running) > 4 else []
         self._live.update(Text("\n".join(map(printable, [*self._table, "", self.line(), *now, *more]))))
 

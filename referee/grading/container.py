@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from referee.grading.grading import OpenGrading
     from referee.grading.pools import Deadline
     from referee.grading.values import Grades
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record, Task
 
 #: Places in Gradescope's container, from its folder /autograder on.
 HAND_IN, RESULTS, METADATA, GRADING = "submission", "results/results.json", "submission_metadata.json", "grading"
@@ -108,7 +108,7 @@ class _ResultsWriter(ProgressListener):
         self._live = live
         self._report = report
 
-    def finished(self, task: MatchTask, record: Record) -> None:
+    def finished(self, task: Task, record: Record) -> None:
         """Write the marks as they stand."""
         self._live(self._opened.grades())
 

@@ -30,7 +30,6 @@ from referee.tournament.commitment import PRIVATE
 from referee.tournament.plan import playing
 from referee.tournament.pool import WorkerPool
 from referee.tournament.store import Store, file_name
-from referee.tournament.values import MatchTask
 from referee.version import __version__
 
 if TYPE_CHECKING:
@@ -193,7 +192,7 @@ class OpenGrading:
         """Return the numbers of matches."""
         absent = absences(self._matches()).keys()
         planned = sum(record is None and absent.isdisjoint(task.names.values()) for task, record in self._matches())
-        done = sum(map(_has_result, self._records.values()))
+        done = sum(record.has_result for record in self._records.values())
         return Counts(done, planned, self.store.counts().voids)
 
     def _matches(self) -> Iterator[tuple[Task, Record | None]]:
@@ -209,11 +208,11 @@ class OpenGrading:
             for ended in step.ended:
                 for text in self._remarks(ended, reported):
                     watch.said(text)
-                if _has_result(ended.record):
-                    watch.finished(_match(ended.task), ended.record)
+                if ended.record.has_result:
+                    watch.finished(ended.task, ended.record)
             while fair.sentences:
                 watch.said(fair.sentences.popleft())
-            watch.tick(list(map(_match, step.running)) if pool.has_workers else None)
+            watch.tick(step.running if pool.has_workers else None)
 
     def _remarks(self, ended: Ended, reported: set[str]) -> Iterator[str]:
         """Yield what the grader should hear of a match at once. Each name is ``reported`` once."""
@@ -243,7 +242,7 @@ class OpenGrading:
 
     def _results(self) -> marks.Results:
         """Return what is known of the trials."""
-        played = {key: record for key, record in self._records.items() if _has_result(record)}
+        played = {key: record for key, record in self._records.items() if record.has_result}
         notes = {key: void_note(record) for key, record in self._records.items() if record.void}
         by_trial = self.trials.by_trial
         return marks.Results(
@@ -255,15 +254,6 @@ class OpenGrading:
 
 def _entry_of(graded: Mapping[str, GradedHandIn], student: str) -> Entry | None:
     return graded[student].entry if student in graded else None
-
-
-def _has_result(record: Record) -> bool:
-    """True for a match that was played."""
-    return not record.void and record.is_startable
-
-
-def _match(task: Task) -> MatchTask:
-    return MatchTask(task.key, 0, 0, task.names, task.settings, task.seed, task.blamed)
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel
 
-from referee.league.plan import LeaguePlan, has_result
+from referee.league.plan import LeaguePlan
 from referee.tournament.export import DONE, PLANNED, STOPPED
 from referee.tournament.plan import settle
 from referee.tournament.progress import MatchCounts
@@ -147,7 +147,7 @@ class LeagueView:
     def state(self) -> LeagueState:
         """The state of the league."""
         plan, turns = self._read()
-        return state_of(plan, sum(map(has_result, turns.records.values())), self._store.counts().voids)
+        return state_of(plan, sum(record.has_result for record in turns.records.values()), self._store.counts().voids)
 
     def unplayed(self) -> dict[str, str]:
         """The reasons, by key, of the matches that were void because the machine failed."""
@@ -172,7 +172,7 @@ class LeagueView:
         for duel in duels:
             for number, task in enumerate(tasks[duel.number]):
                 record = records.get(task.key)
-                is_done = record is not None and has_result(record) and task.key not in plan.left_out
+                is_done = record is not None and record.has_result and task.key not in plan.left_out
                 is_over = duel.number in plan.results and not is_done
                 status = DONE if is_done else STOPPED if is_over else PLANNED
                 yield LeagueMatch(duel, number, task, status, record if is_done else None)

@@ -181,12 +181,12 @@ class LeaguePlan:
             self._take_void(duel, task, record)
         else:
             self._note_start(task, record)
-        self.done += has_result(record)
-        self.skipped += not has_result(record) and task.key not in self.unplayed
+        self.done += record.has_result
+        self.skipped += not record.has_result and task.key not in self.unplayed
         if len(records) < len(tasks):
             return
         self._open.popleft()
-        played = sum(map(has_result, records))
+        played = sum(record.has_result for record in records)
         if duel.number in self._unblamed:
             self._unblamed.remove(duel.number)
             self._ask_again(duel, played)
@@ -354,11 +354,6 @@ class LeaguePatience:
     def gives_up(self, task: Task, record: Record) -> bool:
         """Note a void attempt at a match. True if it is the record of the match."""
         return record.cause in SHORTAGES or self._patience.gives_up(task, record)
-
-
-def has_result(record: Record) -> bool:
-    """True for the record of a match that was played."""
-    return not record.void and record.is_startable
 
 
 def _decides(duel: PlannedDuel) -> bool:

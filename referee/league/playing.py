@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.league.folder import state_of
-from referee.league.plan import LeaguePatience, LeaguePlan, has_result
+from referee.league.plan import LeaguePatience, LeaguePlan
 from referee.tournament.plan import PlayStopped, play
 from referee.tournament.pool import MachineFailed, WorkerPool
-from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -52,16 +51,16 @@ class LeaguePlay:
             nonlocal is_begun
             for task, record in ended:
                 self._voids += bool(record.void)
-                if has_result(record):
+                if record.has_result:
                     self._early.add(record.key)
-                    watch.finished(_match(task), record)
+                    watch.finished(task, record)
             self._early &= self.plan.open_keys
             for _ in range(len(self.plan.sentences)):
                 sentence = self.plan.sentences.popleft()
                 if is_begun:
                     watch.said(sentence)
             is_begun = True
-            watch.tick([_match(task) for task in running] if self._pool.has_workers else None)
+            watch.tick(running if self._pool.has_workers else None)
 
         try:
             play(self.plan, self._core, WorkerPool(self._pool), listen, self._patience.gives_up)
@@ -69,7 +68,3 @@ class LeaguePlay:
             raise
         except PlayStopped as error:
             raise PlayStopped(f"Play is stopped, and can be resumed: {error}") from None
-
-
-def _match(task: Task) -> MatchTask:
-    return MatchTask(task.key, 0, 0, task.names, task.settings, task.seed, task.blamed)

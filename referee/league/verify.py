@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.league.folder import state_of
-from referee.league.plan import LeaguePlan, has_result
+from referee.league.plan import LeaguePlan
 from referee.support.words import counted
 from referee.tournament.plan import settle
 from referee.tournament.replays import ReplayCheck, ReplayStore
@@ -26,7 +26,7 @@ def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Repla
     replays = ReplayStore(opened.store.core, opened.folder, opened.replays, opened.schedule.game, progress)
     plan = LeaguePlan(opened.schedule)
     turns = settle(plan, replays)
-    counts = state_of(plan, sum(map(has_result, turns.records.values())), 0).counts
+    counts = state_of(plan, sum(record.has_result for record in turns.records.values()), 0).counts
     notes = [*_forfeits(plan, replays)]
     problems = replays.problems or opened.contradicted()
     total = counted(counts.total, "match")

@@ -37,7 +37,7 @@ from referee.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from referee.tournament.values import MatchTask, Team
+    from referee.tournament.values import Task, Team
 
 #: The most matches in a batch, and the seconds that closing may take.
 _MOST_IN_BATCH, _CLOSE_SECONDS = 200, 5.0
@@ -56,7 +56,7 @@ class Batch(NamedTuple):
 class _Sent(NamedTuple):
     """A batch that was given out: its key in Dask, and until when it is not late. ``has_copy``: it was late and has been given out again."""
 
-    tasks: Sequence[MatchTask]
+    tasks: Sequence[Task]
     key: str
     patience: float
     deadline: float
@@ -88,7 +88,7 @@ class ClusterPool:
         self._terms, self._folder, self._address = terms, folder, address
         self._on_level, self._on_note = on_level, on_note
         self._levels: set[str] = set()
-        self._waiting: deque[MatchTask] = deque()
+        self._waiting: deque[Task] = deque()
         self._sent: dict[futures.Future[Batch], _Sent] = {}
         #: The matches without a result.
         self._open: set[str] = set()
@@ -128,7 +128,7 @@ class ClusterPool:
     def _batch_size(self) -> int:
         return max(1, min(_MOST_IN_BATCH, int(self.batch_seconds * self._played / self._played_seconds)))
 
-    def submit(self, task: MatchTask) -> None:
+    def submit(self, task: Task) -> None:
         """Take a match; it is sent in a batch when a slot needs one."""
         self._open.add(task.key)
         self._waiting.append(task)
@@ -175,7 +175,7 @@ class ClusterPool:
             if tasks := [task for task in sent.tasks if task.key in self._open]:
                 self._send(tasks, 2 * sent.patience, workers=others or None, allow_other_workers=bool(others))
 
-    def _send(self, tasks: Sequence[MatchTask], patience: float, **where: Any) -> None:
+    def _send(self, tasks: Sequence[Task], patience: float, **where: Any) -> None:
         key = f"{self._name}-{time.time_ns()}"
         future = self._executor.submit(play_batch, self._name, tasks, key=key, **where)
         self._sent[future] = _Sent(tasks, key, patience, time.monotonic() + patience)
@@ -198,7 +198,7 @@ class ClusterPool:
         self._played_seconds += batch.seconds
         return [Finished(task, self._stored(task, report, files)) for task, (report, files) in zip(sent.tasks, batch.results, strict=True)]
 
-    def _stored(self, task: MatchTask, report: Report, files: Mapping[str, bytes]) -> Report:
+    def _stored(self, task: Task, report: Report, files: Mapping[str, bytes]) -> Report:
         """Write the files of a match. A second result of a match keeps a replay of its own beside the first one."""
         is_first = task.key in self._open
         self._open.discard(task.key)
@@ -301,7 +301,7 @@ class League:
         self._pools: list[LocalPool] = []
         self._idle: list[tuple[LocalPool, Path]] = []
 
-    def play(self, tasks: Sequence[MatchTask]) -> Batch:
+    def play(self, tasks: Sequence[Task]) -> Batch:
         """Play some matches, one after another."""
         begun, results = time.monotonic(), []
         try:
@@ -329,7 +329,7 @@ class League:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def play_batch(name: str, tasks: Sequence[MatchTask]) -> Batch:
+def play_batch(name: str, tasks: Sequence[Task]) -> Batch:
     """Play some matches on a Dask worker that has the plugin of this name."""
     league: League = importlib.import_module("distributed").get_worker().plugins[name].league
     return league.play(tasks)

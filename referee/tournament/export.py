@@ -11,15 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import Json, Seat
-    from referee.tournament.values import MatchTask, PlannedDuel, Record, Task
+    from referee.tournament.values import PlannedDuel, Record, Task
 
 #: The status of a match: it will be played, it was played, or it will never be.
 PLANNED, DONE, STOPPED = "planned", "done", "stopped"
 
 
-def match_row(
-    duel: PlannedDuel, game_number: int, variant: str, task: Task | MatchTask, status: str, record: Record | None
-) -> dict[str, Json]:
+def match_row(duel: PlannedDuel, game_number: int, variant: str, task: Task, status: str, record: Record | None) -> dict[str, Json]:
     """Return a match as a flat JSON object, without a result if there is no record."""
     names = task.names
     facts: dict[str, Json] = {

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.isolation.limits import Limits
-    from referee.tournament.values import MatchTask, Team
+    from referee.tournament.values import Task, Team
 
 
 class Finished(NamedTuple):
     """A match that a worker has given back."""
 
-    task: MatchTask
+    task: Task
     report: Report
 
 
@@ -46,7 +46,7 @@ class Pool(Protocol):
     def room(self) -> int:
         """How many more matches it takes now."""
 
-    def submit(self, task: MatchTask) -> None:
+    def submit(self, task: Task) -> None:
         """Take a match; call this only while there is room."""
 
     def wait(self, seconds: float) -> Sequence[Finished]:
@@ -80,7 +80,7 @@ class LocalPool:
         self._workers[worker.pipe] = worker
         self._idle.append(worker.pipe)
 
-    def submit(self, task: MatchTask) -> None:
+    def submit(self, task: Task) -> None:
         """Give a match to an idle worker."""
         pipe = self._idle.pop()
         self.room -= 1
@@ -128,7 +128,7 @@ class LocalPool:
         self._idle.clear()
 
 
-def worker_ended(task: MatchTask, text: str, terms: Terms) -> Void:
+def worker_ended(task: Task, text: str, terms: Terms) -> Void:
     """Return the report of a match whose worker has ended; ``text`` says so, without its full stop."""
     reason = ""
     if terms.options.isolation in ("none", "limits"):
@@ -141,7 +141,7 @@ class _Process:
 
     def __init__(self, setup: tuple[Terms, dict[str, Team], str]) -> None:
         self.pipe, theirs = multiprocessing.Pipe()
-        self.task: MatchTask | None = None
+        self.task: Task | None = None
         with theirs:
             self._process: subprocess.Popen[bytes] = start_module(
                 __name__, str(theirs.fileno()), str(os.getpid()), pass_fds=(theirs.fileno(),), stdin=-3

@@ -191,7 +191,7 @@ def played(tasks: Iterable[Task], pool: Pool, ahead: int) -> Iterator[tuple[Sequ
             in_turn = [plan.records.popleft() for _ in range(len(plan.records))]
             yield (
                 [each for each in ended if each.record.is_startable],
-                [record for record in in_turn if not record.void and record.is_startable],
+                [record for record in in_turn if record.has_result],
             )
             for record in (*in_turn, *(each.record for each in ended)):
                 check_played(record)

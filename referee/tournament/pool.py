@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from referee.errors import BUSY
 from referee.isolation.machine import SHORTAGES
 from referee.tournament.plan import PlayStopped
-from referee.tournament.values import MatchTask, Record
+from referee.tournament.values import Record
 from referee.tournament.worker import Completed, NotStarted
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class WorkerPool:
         return 0 if self._stop is not None else self._workers.room
 
     def submit(self, task: Task) -> None:
-        """Take a task."""
-        self._workers.submit(MatchTask(task.key, 0, 0, task.names, task.settings, task.seed, task.blamed))
+        """Take a task. Workers know the files of its entries."""
+        self._workers.submit(task._replace(seats={seat: entry._replace(files={}) for seat, entry in task.seats.items()}))
 
     def wait(self, seconds: float) -> Sequence[Record]:
         """Wait until an attempt has ended. PlayStopped if no match can be played at present."""
@@ -70,13 +70,13 @@ class WorkerPool:
     def cancel(self, key: str) -> None:
         """Nothing to do: the match goes on, and its worker is free after it."""
 
-    def _record(self, task: MatchTask, report: Report) -> Record | None:
+    def _record(self, task: Task, report: Report) -> Record | None:
         """Return the record of an attempt; None for what is no attempt."""
         if isinstance(report, Completed):
             self._hit.clear()
             return report.record
         if isinstance(report, NotStarted):
-            faults = {seat: report.text for seat, name in task.seats.items() if name == report.team}
+            faults = {seat: report.text for seat, name in task.names.items() if name == report.team}
             return Record(task.key, text=report.text, faults=faults, started=False)
         if report.is_fatal:
             self._stop = PlayStopped(report.text)

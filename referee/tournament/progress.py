@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from referee.support.words import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection
 
-    from referee.tournament.values import MatchTask, Record
+    from referee.tournament.values import Record, Task
 
 #: The speed is that of so many seconds, or that of the last matches if fewer than these ended in them.
 _SECONDS, _MATCHES = 60.0, 10
@@ -63,13 +63,13 @@ class Counted(Protocol):
 class ProgressListener:
     """Receives the progress of a league. A subclass takes what it needs of it."""
 
-    def finished(self, task: MatchTask, record: Record) -> None:
+    def finished(self, task: Task, record: Record) -> None:
         """A match is done."""
 
     def said(self, text: str) -> None:
         """Take a sentence that people should see at once."""
 
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
+    def tick(self, running: Collection[Task] | None) -> None:
         """Called about twice a second, and after every match, with the matches that are played: None while nobody can play them."""
 
 
@@ -122,7 +122,7 @@ class ProgressLines(ProgressListener):
         #: None while nobody can play.
         self._pace: Pace | None = Pace(self._told)
 
-    def finished(self, task: MatchTask, record: Record) -> None:
+    def finished(self, task: Task, record: Record) -> None:
         """Count a match."""
         if self._pace is not None:
             self._pace.note(self._clock())
@@ -131,7 +131,7 @@ class ProgressLines(ProgressListener):
         """Pass a sentence on at once."""
         self._say(text)
 
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
+    def tick(self, running: Collection[Task] | None) -> None:
         """Say a line now and then."""
         self.measure(running)
         self._since = {task.key: self._since.get(task.key, self._clock()) for task in running or ()}
@@ -139,15 +139,15 @@ class ProgressLines(ProgressListener):
             self._told = self._clock()
             self._say(self.line() + self._awaited(running or ()))
 
-    def _awaited(self, running: Sequence[MatchTask]) -> str:
+    def _awaited(self, running: Collection[Task]) -> str:
         """Return the running match that takes longest, as the end of a line; "" if none takes long."""
         longest = min(running, key=lambda task: self._since[task.key], default=None)
         seconds = 0.0 if longest is None else self._clock() - self._since[longest.key]
         if longest is None or seconds < LINE_SECONDS:
             return ""
-        return f", waiting for {' against '.join(longest.seats.values())} ({_duration(seconds)} so far)"
+        return f", waiting for {' against '.join(longest.names.values())} ({_duration(seconds)} so far)"
 
-    def measure(self, running: Sequence[MatchTask] | None) -> None:
+    def measure(self, running: Collection[Task] | None) -> None:
         """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""
         if running is None:
             self._pace = None

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
     from referee.games.game import AnyGame, Settings
-    from referee.tournament.values import MatchTask, PlannedDuel, Record, Task
+    from referee.tournament.values import PlannedDuel, Record, Task
 
 
 def duel_result(
     game: AnyGame,
     settings: Settings,
     duel: PlannedDuel,
-    matches: Sequence[tuple[Task | MatchTask, Record | None]],
+    matches: Sequence[tuple[Task, Record | None]],
     forfeits: Container[str] = (),
     *,
     is_stopped: bool = False,
@@ -52,7 +52,7 @@ def _forfeited(duel: PlannedDuel, out: Sequence[str], *, more_is_better: bool) -
     return DuelResult(duel, shares, {}, tuple(out), more_is_better)
 
 
-def _pair(game: AnyGame, settings: Settings, duel: PlannedDuel, matches: Sequence[tuple[Task | MatchTask, Record]]) -> DuelResult:
+def _pair(game: AnyGame, settings: Settings, duel: PlannedDuel, matches: Sequence[tuple[Task, Record]]) -> DuelResult:
     """Both games of a duel; the team that has the first seat in the first game comes first."""
     pairing = game.pairing
     assert pairing is not None
@@ -64,7 +64,7 @@ def _pair(game: AnyGame, settings: Settings, duel: PlannedDuel, matches: Sequenc
     return DuelResult(duel, points, needed)
 
 
-def _table(duel: PlannedDuel, task: Task | MatchTask, record: Record, out: Sequence[str]) -> DuelResult:
+def _table(duel: PlannedDuel, task: Task, record: Record, out: Sequence[str]) -> DuelResult:
     """One match of many: a team's points are the share of the others that it has beaten. Teams in ``out`` could not start."""
     worth = {team: (float("-inf"),) if team in out else _worth(record, seat) for seat, team in task.names.items()}
     points = {}

@@ -96,27 +96,6 @@ class Task(NamedTuple):
         return {seat: entry.name for seat, entry in self.seats.items()}
 
 
-class MatchTask(NamedTuple):
-    """One match to play.
-
-    ``key`` identifies it by all that decides its result. ``game_number`` is 0 or 1 within its duel. ``seats`` names the team of each seat.
-    It is the fault of the teams in ``blamed`` if the match ends in a way for which else nobody can be blamed.
-    """
-
-    key: str
-    duel: int
-    game_number: int
-    seats: Mapping[Seat, str]
-    settings: Mapping[str, Json]
-    seed: int
-    blamed: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> Mapping[Seat, str]:
-        """The name of each seat's team."""
-        return self.seats
-
-
 class Record(NamedTuple):
     """The result of a match, as it is stored. ``replay`` is relative to the folder of the store.
 
@@ -156,3 +135,8 @@ class Record(NamedTuple):
     def is_startable(self) -> bool:
         """False if a player has no program that can be started: no other match of it would begin either."""
         return self.started or bool(self.replay)
+
+    @property
+    def has_result(self) -> bool:
+        """True for a match that was played and counts."""
+        return not self.void and self.is_startable

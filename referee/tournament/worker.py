@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from referee.isolation.bot import Bot
     from referee.isolation.process import Launcher
     from referee.replay.events import MatchResult
-    from referee.tournament.values import MatchTask, Team
+    from referee.tournament.values import Task, Team
 
 
 class Terms(NamedTuple):
@@ -99,17 +99,17 @@ class Worker:
         if self._launcher is not None:
             self._launcher.close()
 
-    def play(self, task: MatchTask) -> Report:
+    def play(self, task: Task) -> Report:
         """Play one match. Errors of the teams and of the referee become reports."""
         begun = time.monotonic()
         try:
             settings = self._game.codec.settings(self._terms.rules, dict(task.settings))
-            bots = {seat: self._bot(team, seat, settings) for seat, team in task.seats.items()}
+            bots = {seat: self._bot(team, seat, settings) for seat, team in task.names.items()}
             return self._played(task, settings, bots, begun)
         except (PlayerError, StartError) as error:
             if error.seat is None:
                 return Void(task.key, str(error), self._host, is_fatal=True)
-            return NotStarted(task.key, task.seats[error.seat], str(error))
+            return NotStarted(task.key, task.names[error.seat], str(error))
         except SettingsError as error:
             return Void(task.key, f"The settings of the match are refused: {error}", self._host, is_fatal=True)
         except UsageError as error:
@@ -117,7 +117,7 @@ class Worker:
         except (ReplayUnwritten, CopyUnwritten) as error:
             return Void(task.key, str(error), self._host, is_fatal=True)
         except MatchVoid as error:
-            teams = tuple(task.seats[seat] for seat in error.seats)
+            teams = tuple(task.names[seat] for seat in error.seats)
             return Void(task.key, str(error), self._host, reason=error.reason, teams=teams)
         except RefereeError as error:
             return Void(task.key, str(error), self._host)
@@ -125,9 +125,9 @@ class Worker:
             text = f"{error.filename or 'a file'}: {error.strerror or error}"
             return Void(task.key, text, self._host, is_fatal=error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
 
-    def _played(self, task: MatchTask, settings: Settings, bots: Mapping[Seat, Bot], begun: float) -> Report:
+    def _played(self, task: Task, settings: Settings, bots: Mapping[Seat, Bot], begun: float) -> Report:
         replay = replay_path(self._folder, task.key)
-        players = {seat: self._player(bot, task.seats[seat], task.blamed) for seat, bot in bots.items()}
+        players = {seat: self._player(bot, task.names[seat], task.blamed) for seat, bot in bots.items()}
         start = Start.of(self._game, settings, task.seed)
         if self._launcher is None:
             options = self._terms.options
@@ -160,7 +160,7 @@ class Worker:
             if each.files == bot.files:
                 check_copy(self._teams[team], seat, bot, folder)
 
-    def _record(self, task: MatchTask, result: MatchResult, seconds: float) -> Record:
+    def _record(self, task: Task, result: MatchResult, seconds: float) -> Record:
         outcome, replay = result.outcome, result.replay
         position = self._game.codec.view_text(result.state, None)
         return Record(

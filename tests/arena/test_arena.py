@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.author.check.run import CheckRequest
-    from referee.tournament.values import MatchTask
+    from referee.tournament.values import Task
 
 
-def by_strength(strengths: dict[str, int]) -> Callable[[MatchTask], Report]:
+def by_strength(strengths: dict[str, int]) -> Callable[[Task], Report]:
     """Matches in which a stronger hunter needs fewer steps, and a stronger prey makes it need more."""
 
-    def play_match(task: MatchTask) -> Report:
-        hunter, prey = (strengths.get(task.seats[seat], 5) for seat in ("hunter", "prey"))
+    def play_match(task: Task) -> Report:
+        hunter, prey = (strengths.get(task.names[seat], 5) for seat in ("hunter", "prey"))
         return Completed(record(task, 20 - hunter + prey))
 
     return play_match
@@ -276,7 +276,7 @@ def test_an_arena_that_was_stopped_at_any_match_goes_on_with_the_same_duels(tmp_
         for most in stops:
             count = itertools.count()
 
-            def dies(task: MatchTask, count: itertools.count[int] = count, most: int = most) -> Report:
+            def dies(task: Task, count: itertools.count[int] = count, most: int = most) -> Report:
                 if next(count) == most:
                     raise KeyboardInterrupt
                 return play(task)
@@ -395,7 +395,7 @@ def test_a_version_that_joins_while_others_play_ends_the_plan(tmp_path: Path, mo
     other = open_arena(tmp_path / "arena")
     count = itertools.count()
 
-    def joins(task: MatchTask) -> Report:
+    def joins(task: Task) -> Report:
         if next(count) == 5:
             add(other, "late")
         return play(task)

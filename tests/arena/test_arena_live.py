@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from arenas import accept_all, run
-from leagues import IDLE, PretendPool
+from leagues import IDLE, PretendPool, task_of
 from leagues import play as pretended
 from seasons import TOKENS, copied, play, season
 
@@ -21,7 +21,6 @@ from referee.arena.season_work import say
 from referee.errors import MatchVoid, UsageError
 from referee.isolation import known_good, machine
 from referee.tournament.pool import MachineFailed
-from referee.tournament.values import MatchTask
 from referee.tournament.worker import Report, Void, replay_path
 from referee.tournament.workers import Workers
 
@@ -31,12 +30,14 @@ if TYPE_CHECKING:
 
     from seasons import Season
 
+    from referee.tournament.values import Task
+
 KEY = "ab" + 30 * "0"
 
 
 def playing(running: Season, key: str = KEY) -> None:
     """Let a match of Ada's and Bob's be played, whose replay has come as far as half of that of another match."""
-    tasks = [MatchTask(key, 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)]
+    tasks = [task_of(key, {"hunter": "Ada v1", "prey": "Bob v1"}, {})]
     PlayingNotes(running.store, PretendPool(pretended, slots=2), print).tick(tasks)
     replays = running.arena.replays
     whole = next(replays.rglob("*.gz")).read_bytes()
@@ -105,7 +106,7 @@ def test_a_match_that_waits_for_a_slot_is_not_shown_as_played(running: Season, m
     monkeypatch.setattr(player, "_STORED_SECONDS", 0.0)
     pool = PretendPool(pretended, slots=2)
     notes = PlayingNotes(running.store, pool, print)
-    tasks = [MatchTask(f"{number:032x}", 99 + number, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0) for number in range(5)]
+    tasks = [task_of(f"{number:032x}", {"hunter": "Ada v1", "prey": "Bob v1"}, {}) for number in range(5)]
 
     def told() -> dict[str, float]:
         now = running.store.playing.read()
@@ -133,7 +134,7 @@ def test_an_arena_pauses_while_its_machine_fails_and_goes_on(
     arena.isolate("none")
     done = arena.counts().done
 
-    def fails(task: MatchTask) -> Report:
+    def fails(task: Task) -> Report:
         return Void(task.key, "No memory is left.", "here", reason="memory", teams=("Ada v1",))
 
     with pytest.raises(MachineFailed, match="No memory is left") as raised:

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import pytest
 from arenas import accept_all
-from leagues import IDLE, PretendPool
+from leagues import IDLE, PretendPool, task_of
 from leagues import play as pretended
 from seasons import FORM, TOKENS, copied, form, play, season
 from served_pages import DESKTOP, HAS_BOARDS, PHONE, axe, launched, resize, visiting
@@ -25,7 +25,6 @@ from referee.arena.ratings import RatingPoint
 from referee.arena.verify import verify_arena
 from referee.arena.versions import QUEUED, REFUSED, Version
 from referee.arena.views import ArenaViews, SeatTotal
-from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -394,9 +393,7 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
     matches = running.ask("/api/matches").json["matches"]
     hunter = matches[0]["seats"]["hunter"]["team"]
     count = sum(one["seats"]["hunter"]["team"] == hunter for one in matches)
-    PlayingNotes(running.store, PretendPool(pretended, slots=2), print).tick(
-        [MatchTask("ab", 99, 0, {"hunter": "Ada v1", "prey": "Bob v1"}, {}, 0)]
-    )
+    PlayingNotes(running.store, PretendPool(pretended, slots=2), print).tick([task_of("ab", {"hunter": "Ada v1", "prey": "Bob v1"}, {})])
     shown = running.ask("/staff", STAFF).body.decode()
     assert f"{hunter}</a>: {count} late" in shown
     assert "plays with 2 slots" in shown

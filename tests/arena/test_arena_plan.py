@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from referee.arena.arena import OpenArena
     from referee.tournament.local import Finished
-    from referee.tournament.values import MatchTask
+    from referee.tournament.values import Task
     from referee.tournament.worker import Report
 
 DUELS = 60
@@ -35,7 +35,7 @@ class Killed(Exception):
 class KilledPool(PretendPool):
     """Now and then the process is killed."""
 
-    def __init__(self, match: Callable[[MatchTask], Report], seed: int) -> None:
+    def __init__(self, match: Callable[[Task], Report], seed: int) -> None:
         super().__init__(match)
         self._lots = random.Random(seed)
 
@@ -45,10 +45,10 @@ class KilledPool(PretendPool):
         return super().wait(seconds)
 
 
-def match(task: MatchTask) -> Report:
+def match(task: Task) -> Report:
     """How a match ends: a function of its bots and its start. One version never starts, and a few matches are given up."""
-    number = int(hashlib.sha256(f"{sorted(task.seats.items())} {task.seed}".encode()).hexdigest()[:8], 16)
-    faults = {seat: "It can't start." for seat, name in task.seats.items() if name.startswith("broken")}
+    number = int(hashlib.sha256(f"{sorted(task.names.items())} {task.seed}".encode()).hexdigest()[:8], 16)
+    faults = {seat: "It can't start." for seat, name in task.names.items() if name.startswith("broken")}
     if faults:
         return Completed(record(task, started=False, faults=faults, fault_kinds=dict.fromkeys(faults, "crashed")))
     if number % 13 == 0:
@@ -122,8 +122,8 @@ def test_versions_of_one_team_are_one_opponent_and_references_are_never_to_blame
         for name, team in (("one", "mine"), ("two", "mine"), ("bad", "bad"), ("other", "other")):
             add(arena, name, team)
 
-        def kills(task: MatchTask) -> Report:
-            if "bad v1" not in task.seats.values() or "bad v1" in task.blamed:
+        def kills(task: Task) -> Report:
+            if "bad v1" not in task.names.values() or "bad v1" in task.blamed:
                 return play(task)
             return Void(task.key, "Something happened.", "here", reason=SUPERVISOR)
 

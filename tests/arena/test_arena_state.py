@@ -33,7 +33,7 @@ from referee.tournament.worker import Completed, Report
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.tournament.values import MatchTask
+    from referee.tournament.values import Task
 
 
 class Played(NamedTuple):
@@ -103,9 +103,9 @@ def test_a_state_that_grew_is_that_which_is_read_anew(seed: int, tmp_path: Path)
 def test_the_state_has_the_results_of_the_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
 
-    def sometimes_absent(task: MatchTask) -> Report:
+    def sometimes_absent(task: Task) -> Report:
         for seat in ("hunter", "prey"):
-            if task.seats[seat] == "mine v2":
+            if task.names[seat] == "mine v2":
                 return Completed(record(task, started=False, faults={seat: "no"}, fault_kinds={seat: "crashed"}))
         return play(task)
 
@@ -138,7 +138,7 @@ def test_the_choice_of_duels_leaves_the_cores_to_the_matches(tmp_path: Path) -> 
     def threads() -> list[int]:
         return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
 
-    def looks(task: MatchTask) -> Report:
+    def looks(task: Task) -> Report:
         seen.update(threads())
         return play(task)
 
@@ -161,7 +161,7 @@ def test_standings_of_an_arena_that_was_stopped_are_those_of_the_duels_that_are_
     accept_all(monkeypatch)
     count = itertools.count()
 
-    def dies(task: MatchTask) -> Report:
+    def dies(task: Task) -> Report:
         if next(count) == 11:
             raise KeyboardInterrupt
         return play(task)
@@ -237,7 +237,7 @@ def test_matches_of_duels_that_are_not_over_are_shown(tmp_path: Path, monkeypatc
     accept_all(monkeypatch)
     seen = []
 
-    def looks(task: MatchTask) -> Report:
+    def looks(task: Task) -> Report:
         seen.append({match.id for match in ArenaViews(arena.store).matches(MatchesQuery(limit=200)).matches})
         return play(task)
 
@@ -250,7 +250,7 @@ def test_the_last_match_takes_one_reading_and_its_readers_share_it(tmp_path: Pat
     accept_all(monkeypatch)
     counts: list[tuple[int, int]] = []
 
-    def looks(task: MatchTask) -> Report:
+    def looks(task: Task) -> Report:
         # So many duels are planned, most of them without a match.
         views = ArenaViews(arena.store, stale_seconds=60)
         with monkeypatch.context() as patch:
@@ -270,7 +270,7 @@ def test_pages_have_results_while_their_batch_is_played(tmp_path: Path, monkeypa
     accept_all(monkeypatch)
     seen: list[tuple[int, set[float]]] = []
 
-    def looks(task: MatchTask) -> Report:
+    def looks(task: Task) -> Report:
         entries = views.standings().entries
         seen.append((sum(entry.duels for entry in entries) // 2, {entry.rating for entry in entries}))
         return play(task)
@@ -295,7 +295,7 @@ def test_a_rating_is_recorded_while_the_next_duels_are_played(tmp_path: Path, mo
     accept_all(monkeypatch)
     seen: list[tuple[int, int]] = []
 
-    def looks(task: MatchTask) -> Report:
+    def looks(task: Task) -> Report:
         seen.append((len(seen) // 2, max((point.duels for point in arena.results.rated.values()), default=0)))
         return play(task)
 

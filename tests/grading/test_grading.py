@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.grading.values import Grades, Rubric, Trial
-    from referee.tournament.values import MatchTask
+    from referee.tournament.values import Task
 
 RUBRIC = """
 name = "Homework"
@@ -199,7 +199,7 @@ def by_key(opened: OpenGrading) -> dict[str, Trial]:
 def test_every_public_match_has_ended_before_the_first_hidden_one_begins(tmp_path: Path) -> None:
     failed: list[str] = []
 
-    def fails_once(task: MatchTask) -> Report:
+    def fails_once(task: Task) -> Report:
         # The last match of the schedule is public; it is void at first and has to be played again.
         if task.key == last and not failed:
             failed.append(task.key)
@@ -345,13 +345,13 @@ class Failing:
     def room(self) -> int:
         return self._pool.room
 
-    def submit(self, task: MatchTask) -> None:
+    def submit(self, task: Task) -> None:
         self._pool.submit(task)
 
     def wait(self, seconds: float) -> list[Finished]:
         void = "The referee was kept off the processor."
         return [
-            Finished(task, Void(task.key, void, "") if self._student in task.seats.values() else report)
+            Finished(task, Void(task.key, void, "") if self._student in task.names.values() else report)
             for task, report in self._pool.wait(seconds)
         ]
 

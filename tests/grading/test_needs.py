@@ -11,7 +11,7 @@ from referee import games
 from referee.grading import marks, needs
 from referee.grading.rubric import commitment_of
 from referee.players.names import resolve
-from referee.tournament.values import MatchTask, Task, Team
+from referee.tournament.values import Task, Team
 from referee.tournament.worker import Completed, Terms, Worker
 
 if TYPE_CHECKING:
@@ -293,8 +293,9 @@ def played(rubric: Rubric, seat: str, players: dict[str, str], folder: Path) -> 
     teams = {name: Team(name, {each: players[each]}) for each, name in names.items()}
     worker = Worker(Terms(rubric.game, rubric.rules, rubric.options.replace(isolation="none")), teams, folder / "replays")
     try:
-        report = worker.play(MatchTask("0" * 32, 0, 0, names, settings, start.seed))
+        task = Task("0" * 32, {seat: teams[name] for seat, name in names.items()}, settings, start.seed)
+        report = worker.play(task)
     finally:
         worker.close()
     assert isinstance(report, Completed), report
-    return Task("0" * 32, {seat: teams[name] for seat, name in names.items()}, settings, start.seed), report.record
+    return task, report.record

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.grading.values import Grades, Rubric
-    from referee.tournament.values import MatchTask
+    from referee.tournament.values import Task
 
 STUDENTS = ("ada", "bob", "carl", "dora")
 
@@ -39,7 +39,7 @@ def hand_in(name: str) -> HandIn:
     return HandIn(name, name, Path.cwd(), {"hunter": "boxer", "prey": "runner"})
 
 
-def ended(task: MatchTask, faults: dict[str, str] | None = None) -> Completed:
+def ended(task: Task, faults: dict[str, str] | None = None) -> Completed:
     """A match that ends after a number of steps that the task decides."""
     faults = faults or {}
     steps = int(hashlib.sha256(task.key.encode()).hexdigest(), 16) % 40
@@ -48,9 +48,9 @@ def ended(task: MatchTask, faults: dict[str, str] | None = None) -> Completed:
     )
 
 
-def judged(task: MatchTask) -> Report:
+def judged(task: Task) -> Report:
     """Dora's program can't be started, carl's crashes as prey."""
-    for seat, name in task.seats.items():
+    for seat, name in task.names.items():
         if name == "dora":
             return NotStarted(task.key, name, "It can't be built.")
         if name == "carl" and seat == "prey":
@@ -65,14 +65,14 @@ class FailingMachine:
         self._lots, self._failures = lots, failures
         self._tries: dict[str, int] = {}
 
-    def __call__(self, task: MatchTask) -> Report:
+    def __call__(self, task: Task) -> Report:
         tries = self._tries[task.key] = self._tries.get(task.key, 0) + 1
         if tries < 3 and self._lots.random() < self._failures:
             return Void(task.key, "The machine failed.", "here")
         return judged(task)
 
 
-def graded(folder: Path, play: Callable[[MatchTask], Report], slots: int = 1) -> tuple[Grades, Notes]:
+def graded(folder: Path, play: Callable[[Task], Report], slots: int = 1) -> tuple[Grades, Notes]:
     notes = Notes()
     with open_grading(folder, written(folder.parent)) as opened:
         opened.take([hand_in(name) for name in STUDENTS])
@@ -101,7 +101,7 @@ class KilledAt(Notes):
         super().__init__()
         self._most = most
 
-    def finished(self, task: MatchTask, record: Record) -> None:
+    def finished(self, task: Task, record: Record) -> None:
         super().finished(task, record)
         if len(self.finished_keys) == self._most:
             raise Killed
@@ -145,7 +145,7 @@ def test_a_moved_grading_and_the_same_files_at_another_place_keep_their_records(
         assert records(opened.grades()) == records(before)
 
 
-def opened_for(folder: Path, play: Callable[[MatchTask], Report]) -> tuple[Grades, Notes, int]:
+def opened_for(folder: Path, play: Callable[[Task], Report]) -> tuple[Grades, Notes, int]:
     """Grade ada alone; return the marks, what was said, and the number of void attempts."""
     notes = Notes()
     with open_grading(folder, written(folder.parent)) as opened:
@@ -159,10 +159,10 @@ def test_after_two_voids_without_a_culprit_the_hand_in_loses_the_next_one(reason
     """A bot that ends its worker leaves nothing to judge; one that keeps the machine busy loses by the match's own judgement."""
     blamed: list[bool] = []
 
-    def play(task: MatchTask) -> Report:
+    def play(task: Task) -> Report:
         blamed.append(bool(task.blamed))
         if reason == BUSY and task.blamed:
-            return ended(task, {"hunter": "It kept the machine busy."} if task.seats["hunter"] == "ada" else {"prey": "It did."})
+            return ended(task, {"hunter": "It kept the machine busy."} if task.names["hunter"] == "ada" else {"prey": "It did."})
         return Void(task.key, "Nobody saw it.", "here", reason=reason, teams=("ada", "still (opponent)") if reason == BUSY else ())
 
     grades, notes, voids = opened_for(tmp_path / "out", play)
@@ -178,9 +178,9 @@ def test_after_two_voids_without_a_culprit_the_hand_in_loses_the_next_one(reason
 
 
 def test_a_busy_machine_that_hits_only_the_opponent_is_nobodys_fault(tmp_path: Path) -> None:
-    def play(task: MatchTask) -> Report:
+    def play(task: Task) -> Report:
         assert not task.blamed
-        opponent = next(name for name in task.seats.values() if name != "ada")
+        opponent = next(name for name in task.names.values() if name != "ada")
         return Void(task.key, "It was busy.", "here", reason=BUSY, teams=(opponent,))
 
     grades, _, voids = opened_for(tmp_path / "out", play)
@@ -201,8 +201,8 @@ def test_what_the_machine_lacks_is_left_to_another_run_at_once(tmp_path: Path) -
 
 
 def test_a_rerun_plays_and_mentions_nobody_else(tmp_path: Path) -> None:
-    def plays_badly(task: MatchTask) -> Report:
-        if "bob" in task.seats.values():
+    def plays_badly(task: Task) -> Report:
+        if "bob" in task.names.values():
             return Void(task.key, "The machine failed.", "here")
         return judged(task)
 
@@ -214,14 +214,14 @@ def test_a_rerun_plays_and_mentions_nobody_else(tmp_path: Path) -> None:
         notes, pool = Notes(), PretendPool(plays_badly)
         opened.run(pool, notes)
     assert notes.sentences == []
-    assert {name for task in pool.begun for name in task.seats.values() if "(" not in name} == {"ada"}
+    assert {name for task in pool.begun for name in task.names.values() if "(" not in name} == {"ada"}
     assert len(pool.begun) == 4
 
 
 def test_a_full_disk_stops_play_and_what_has_ended_before_is_stored(tmp_path: Path) -> None:
     ends: list[str] = []
 
-    def fills_the_disk(task: MatchTask) -> Report:
+    def fills_the_disk(task: Task) -> Report:
         ends.append(task.key)
         return Void(task.key, "replays: No space left on device", "here", is_fatal=True) if len(ends) == 3 else judged(task)
 
@@ -247,7 +247,7 @@ def test_matches_that_run_at_the_deadline_count(tmp_path: Path) -> None:
     """The results of a container are complete as far as there was time."""
     deadline, notes = SetDeadline(), Notes()
 
-    def passes_it(task: MatchTask) -> Report:
+    def passes_it(task: Task) -> Report:
         deadline.seconds = -1.0
         return judged(task)
 
@@ -259,8 +259,8 @@ def test_matches_that_run_at_the_deadline_count(tmp_path: Path) -> None:
 
 
 def test_an_opponent_that_could_not_start_is_tried_again(tmp_path: Path) -> None:
-    def lacks_still(task: MatchTask) -> Report:
-        if "still (opponent)" in task.seats.values():
+    def lacks_still(task: Task) -> Report:
+        if "still (opponent)" in task.names.values():
             return NotStarted(task.key, "still (opponent)", "It is no program.")
         return judged(task)
 

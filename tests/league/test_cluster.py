@@ -21,16 +21,15 @@ from referee.tournament.cluster import ClusterPool
 from referee.tournament.local import LocalPool
 from referee.tournament.plan import PlayStopped
 from referee.tournament.progress import ProgressLines
-from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
 
     from referee.league.league import OpenLeague
     from referee.tournament.local import Pool
-    from referee.tournament.values import Record
+    from referee.tournament.values import Record, Task
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -45,7 +44,7 @@ class Actor(Notes):
         self._count = count
         self._act = act
 
-    def finished(self, task: MatchTask, record: Record) -> None:
+    def finished(self, task: Task, record: Record) -> None:
         """Count a match."""
         super().finished(task, record)
         if len(self.finished_keys) == self._count:
@@ -131,13 +130,13 @@ class Watched(ProgressLines):
         self._done = 0
         self.waiting: list[str] = []
 
-    def finished(self, task: MatchTask, record: Record) -> None:
+    def finished(self, task: Task, record: Record) -> None:
         super().finished(task, record)
         self._done += 1
         if self._done == 5:
             self._nodes.workers[0].kill()
 
-    def tick(self, running: Sequence[MatchTask] | None) -> None:
+    def tick(self, running: Collection[Task] | None) -> None:
         super().tick(running)
         if running is None:
             self.waiting.append(self.line())
@@ -190,7 +189,7 @@ def test_nothing_is_left_behind_when_a_worker_is_killed(tmp_path: Path) -> None:
         pool = connect(opened, nodes.address)
         (duel,) = opened.schedule.duels(())
         task = opened.schedule.tasks(duel)[0]
-        pool.submit(MatchTask(task.key, 0, 0, task.names, task.settings, task.seed))
+        pool.submit(task)
         assert pool.wait(0.0) == []
         fifo.open().close()
         below = psutil.Process(nodes.workers[0].process.pid).children(recursive=True)

@@ -25,7 +25,7 @@ from sandboxes import command_of, need
 from referee.league.league import open_league
 from referee.tournament.local import LocalPool
 from referee.tournament.store import Store
-from referee.tournament.values import MatchTask
+from referee.tournament.values import Task
 from referee.tournament.worker import Terms, Void
 
 if TYPE_CHECKING:
@@ -296,7 +296,7 @@ def test_a_pool_replaces_a_killed_worker(tmp_path: Path) -> None:
     try:
         workers = set(psutil.Process().children()) - before
         assert len(workers) == 2
-        task = MatchTask("key", 0, 0, {}, {}, 1)
+        task = Task("key", {}, {}, 1)
         for worker in workers:
             worker.kill()
         pool.submit(task)

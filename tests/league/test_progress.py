@@ -6,11 +6,10 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from leagues import record
+from leagues import record, task_of
 
 from referee.league import report
 from referee.tournament.progress import MatchCounts, Pace, ProgressLines
-from referee.tournament.values import MatchTask
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +59,7 @@ class Played:
         return MatchCounts(30 - self.done, self.done, 0, 0)
 
 
-TASKS = [MatchTask(f"{number}", number // 2, number % 2, {"hunter": f"A{number}", "prey": f"B{number}"}, {}, 1) for number in range(30)]
+TASKS = [task_of(f"{number}", {"hunter": f"A{number}", "prey": f"B{number}"}, {}, 1) for number in range(30)]
 
 
 def test_the_progress_waits_for_results_and_tells_no_time_without_workers() -> None:
@@ -99,11 +98,11 @@ def test_a_match_that_takes_long_is_named(capsys: pytest.CaptureFixture[str]) ->
     shown.tick([first])
     clock.now += 11.0
     shown.tick([first, second])
-    teams = " against ".join(first.seats.values())
+    teams = " against ".join(first.names.values())
     assert capsys.readouterr().out == f"0 of 30 matches, waiting for results, waiting for {teams} (11 s so far)\n"
     clock.now += 10.5
     shown.tick([second])
-    assert "waiting for " + " against ".join(second.seats.values()) in capsys.readouterr().out
+    assert "waiting for " + " against ".join(second.names.values()) in capsys.readouterr().out
     clock.now += 10.5
     shown.tick([])
     assert capsys.readouterr().out == "0 of 30 matches, waiting for results\n"

@@ -18,7 +18,6 @@ from referee.tournament.cluster import Batch, ClusterPool, League
 from referee.tournament.local import Finished
 from referee.tournament.package import pack
 from referee.tournament.plan import PlayStopped
-from referee.tournament.values import MatchTask
 from referee.tournament.worker import Completed, Terms, Void
 
 if TYPE_CHECKING:
@@ -26,19 +25,20 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.league.league import OpenLeague
+    from referee.tournament.values import Task
     from referee.tournament.worker import Report
 
 
 class Future(futures.Future[Batch]):
     """A batch on the pretended cluster."""
 
-    def __init__(self, key: str, tasks: Sequence[MatchTask], workers: Sequence[str] | None) -> None:
+    def __init__(self, key: str, tasks: Sequence[Task], workers: Sequence[str] | None) -> None:
         super().__init__()
         self.key = key
         self.tasks = tasks
         self.workers = workers
 
-    def end(self, play: Callable[[MatchTask], Report] = played, seconds: float = 0.5) -> None:
+    def end(self, play: Callable[[Task], Report] = played, seconds: float = 0.5) -> None:
         """The worker sends the results."""
         reports = [play(task) for task in self.tasks]
         results = [(report, {SUFFIX: b"replay"} if isinstance(report, Completed) else {}) for report in reports]
@@ -117,12 +117,12 @@ def connect(league: OpenLeague, **options: Any) -> ClusterPool:
     return ClusterPool(league.schedule.terms, league.schedule.teams, league.replays, "tcp://pretended", **options)
 
 
-def tasks_of(league: OpenLeague) -> list[MatchTask]:
+def tasks_of(league: OpenLeague) -> list[Task]:
     tasks = [task for duel in league.schedule.duels(()) for task in league.schedule.tasks(duel)]
-    return [MatchTask(task.key, 0, 0, task.names, task.settings, task.seed) for task in tasks]
+    return list(tasks)
 
 
-def submit(pool: ClusterPool, tasks: Sequence[MatchTask]) -> None:
+def submit(pool: ClusterPool, tasks: Sequence[Task]) -> None:
     for task in tasks:
         pool.submit(task)
     assert pool.wait(0.0) == []

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from commands import Commands
 
     from referee.tournament.sequential import Compared
-    from referee.tournament.values import MatchTask
+    from referee.tournament.values import Task
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -46,23 +46,23 @@ def request(game: str = "evasion", **settings: Any) -> MatchRequest:
     return MatchRequest(game=game, settings=settings, run={"isolation": "none"}, seed=7)
 
 
-def hunts(strong: str, *, every: int = 1) -> Callable[[MatchTask], Report]:
+def hunts(strong: str, *, every: int = 1) -> Callable[[Task, int], Report]:
     """Results in which one team needs fewer steps, but for each duel that ``every`` doesn't divide: it is tied."""
 
-    def play(task: MatchTask) -> Report:
-        is_fast = task.seats["hunter"] == strong and task.duel % every == 0
+    def play(task: Task, number: int) -> Report:
+        is_fast = task.names["hunter"] == strong and number % every == 0
         return Completed(record(task, 10 if is_fast else 30))
 
     return play
 
 
-def numbered(comparison: BotComparison, play: Callable[[MatchTask], Report]) -> Callable[[MatchTask], Report]:
+def numbered(comparison: BotComparison, play: Callable[[Task, int], Report]) -> Callable[[Task], Report]:
     """Results that know the number of the duel."""
-    return lambda task: play(task._replace(duel=comparison.number_of(task.seed)))
+    return lambda task: play(task, comparison.number_of(task.seed))
 
 
 def compared(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, play: Callable[[MatchTask], Report], slots: int = 4, **options: Any
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, play: Callable[[Task, int], Report], slots: int = 4, **options: Any
 ) -> tuple[BotComparison, list[Compared], PretendPool]:
     """A comparison with pretended matches: what is known after each duel."""
     a, b = options.pop("bots", ("straight", "boxer"))
@@ -79,7 +79,7 @@ def test_the_stronger_bot_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     comparison, known, pool = compared(monkeypatch, tmp_path, hunts(strong))
     assert (known[-1].decision, known[-1].share) == (decision, share)
     assert [one.duels for one in known] == sorted({one.duels for one in known})
-    assert len({tuple(sorted(task.seats.items())) for task in pool.played}) == 2
+    assert len({tuple(sorted(task.names.items())) for task in pool.played}) == 2
     found = comparison.to_json()
     assert (found["a"], found["b"], found["against"], found["seed"]) == ("straight", "boxer", ["evader"], 7)
     assert found["decision"] == decision
@@ -108,7 +108,7 @@ def opened(folder: Path, comparison: BotComparison) -> AbstractContextManager[Ke
     return open_comparison(folder, comparison.facts, list(comparison.teams.values()), comparison.number_of)
 
 
-def kept(monkeypatch: pytest.MonkeyPatch, folder: Path, duels: int, slots: int = 3, **options: Any) -> tuple[Compared, list[MatchTask]]:
+def kept(monkeypatch: pytest.MonkeyPatch, folder: Path, duels: int, slots: int = 3, **options: Any) -> tuple[Compared, list[Task]]:
     """What is known after so many duels, and the matches that were played for it; the folder keeps them."""
     comparison = BotComparison(request(**options), "straight", "boxer", test=SequentialTest(duels=duels), slots=slots)
     pool = PretendPool(numbered(comparison, hunts("straight", every=2)), slots)
@@ -186,11 +186,11 @@ def test_two_bots_of_both_roles_meet_in_both(monkeypatch: pytest.MonkeyPatch, tm
     players({"a": BOTH, "b": BOTH, "c": BOTH})
     comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=("a.py", "b.py"), test=SequentialTest(duels=2))
     assert (comparison.seat, comparison.against, comparison.pairs, known[-1].share) == (None, [], [("a", "b")], 1.0)
-    assert {tuple(task.seats.values()) for task in pool.played} == {("a", "b"), ("b", "a")}
+    assert {tuple(task.names.values()) for task in pool.played} == {("a", "b"), ("b", "a")}
     bots = ("a.py", "b.py")
     comparison, known, pool = compared(monkeypatch, tmp_path, hunts("a"), bots=bots, against=["c.py"], test=SequentialTest(duels=2))
     assert comparison.pairs == [("a", "c"), ("b", "c")]
-    assert all({"a", "b"} != set(task.seats.values()) for task in pool.played)
+    assert all({"a", "b"} != set(task.names.values()) for task in pool.played)
     # A wins all, B ties all.
     assert len(pool.played) == 8
     assert known[-1].share == pytest.approx(0.75)
@@ -202,28 +202,28 @@ def test_bots_of_one_role_play_it_against_the_same_opponent(
 ) -> None:
     players({"a": seat, "b": BOTH})
 
-    def play(task: MatchTask) -> Report:
+    def play(task: Task, number: int) -> Report:
         # A hunts faster, and escapes for longer.
-        return Completed(record(task, 10 if (task.seats[seat] == "a") == (seat == "hunter") else 30))
+        return Completed(record(task, 10 if (task.names[seat] == "a") == (seat == "hunter") else 30))
 
     comparison, known, pool = compared(monkeypatch, tmp_path, play, bots=("a.py", "b.py"), test=SequentialTest(duels=2))
     other = "evader" if seat == "hunter" else "searcher"
     assert (comparison.seat, comparison.against, known[-1].share) == (seat, [other], 1.0)
     assert [text.partition(":")[0] for text in comparison.why] == [f"a plays {seat} alone"]
     assert "I am no" in comparison.why[0]
-    starts: dict[int, list[MatchTask]] = {}
+    starts: dict[int, list[Task]] = {}
     for task in pool.played:
         starts.setdefault(task.seed, []).append(task)
     for first, second in starts.values():
-        assert {first.seats[seat], second.seats[seat]} == {"a", "b"}
+        assert {first.names[seat], second.names[seat]} == {"a", "b"}
         assert (first.settings, first.seed) == (second.settings, second.seed)
-        assert {name for task in (first, second) for one, name in task.seats.items() if one != seat} == {other}
+        assert {name for task in (first, second) for one, name in task.names.items() if one != seat} == {other}
 
 
 def test_bots_of_one_role_play_several_opponents(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     comparison, known, pool = compared(monkeypatch, tmp_path, hunts("straight"), against=["still", "runner"], test=SequentialTest(duels=2))
     assert (comparison.seat, comparison.pairs) == ("hunter", [("straight", "boxer")] * 2)
-    assert {tuple(task.seats.values()) for task in pool.played} == {(a, b) for a in ("straight", "boxer") for b in ("still", "runner")}
+    assert {tuple(task.names.values()) for task in pool.played} == {(a, b) for a in ("straight", "boxer") for b in ("still", "runner")}
     assert (len(pool.played), known[-1].share) == (8, 1.0)
 
 
@@ -232,7 +232,7 @@ def test_one_role_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     comparison, known, pool = compared(
         monkeypatch, tmp_path, hunts("a"), bots=("a.py", "b.py"), seat="hunter", test=SequentialTest(duels=1)
     )
-    assert ({task.seats["prey"] for task in pool.played}, known[-1].share) == ({"evader"}, 1.0)
+    assert ({task.names["prey"] for task in pool.played}, known[-1].share) == ({"evader"}, 1.0)
     assert comparison.to_json()["seat"] == "hunter"
 
 
@@ -259,9 +259,9 @@ def test_games_without_roles_refuse_a_seat() -> None:
 
 
 def test_an_opponent_that_does_not_start_is_no_opponent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def fails(task: MatchTask, *, from_duel: int) -> Report:
-        done = record(task, 10 if task.seats["hunter"] == "straight" else 30)
-        return Completed(done._replace(started=False, faults={"prey": "It exited."}) if task.duel >= from_duel else done)
+    def fails(task: Task, number: int, *, from_duel: int) -> Report:
+        done = record(task, 10 if task.names["hunter"] == "straight" else 30)
+        return Completed(done._replace(started=False, faults={"prey": "It exited."}) if number >= from_duel else done)
 
     with pytest.raises(StartError, match=r"The opponent still did not start, so nothing can be compared: It exited\."):
         compared(monkeypatch, tmp_path, partial(fails, from_duel=0), 1, against=["still"])
@@ -272,7 +272,7 @@ def test_an_opponent_that_does_not_start_is_no_opponent(monkeypatch: pytest.Monk
 
 
 def test_the_same_bot_twice_and_on_the_same_starts_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(compare, "LocalPool", lambda *_: PretendPool(hunts("nobody")))
+    monkeypatch.setattr(compare, "LocalPool", lambda *_: PretendPool(lambda task: hunts("nobody")(task, 0)))
     comparison = BotComparison(request(), "still", "still", test=SequentialTest(duels=3), slots=1)
     assert (comparison.a, comparison.b) == ("still", "still (2)")
     assert [known.share for known in comparison.run(tmp_path)][-1] == 0.5

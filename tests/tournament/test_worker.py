@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from leagues import IDLE, Notes, write_league
+from leagues import IDLE, Notes, task_of, write_league
 from sandboxes import command_of, missing, need
 
 from referee import games
@@ -26,13 +26,13 @@ from referee.replay.reader import read_head, read_lines
 from referee.tournament.local import LocalPool
 from referee.tournament.many import play_many
 from referee.tournament.plan import PlayStopped
-from referee.tournament.values import MatchTask, Team
 from referee.tournament.worker import Completed, Terms, Void, Worker, replay_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from referee.isolation.level import Level
+    from referee.tournament.values import Task, Team
 
 TERMS = Terms(
     "evasion",
@@ -70,8 +70,8 @@ def worker(teams: dict[str, Team], tmp_path: Path) -> Iterator[Worker]:
     found.close()
 
 
-def task(number: int, hunter: str = "A", prey: str = "B", steps: int = 2) -> MatchTask:
-    return MatchTask(f"{number:032x}", number, 0, {"hunter": hunter, "prey": prey}, {"max_steps": steps}, number)
+def task(number: int, hunter: str = "A", prey: str = "B", steps: int = 2) -> Task:
+    return task_of(f"{number:032x}", {"hunter": hunter, "prey": prey}, {"max_steps": steps}, number)
 
 
 def copies_of(pid: int) -> list[Path]:
