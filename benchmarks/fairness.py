@@ -27,7 +27,7 @@ from league import records, tasks, teams, terms
 
 from referee.isolation.limits import Limits
 from referee.tournament.local import LocalPool, free_slots
-from referee.tournament.values import MatchTask
+from referee.tournament.values import Task
 from referee.match.options import CPU, FAIR, WALL, TimeControl
 from referee.support.processes import lower_priority
 
@@ -112,7 +112,7 @@ def played(folder: Path, body: str, clock: str, level: str, answers: int, steps:
     return found
 
 
-def _apart(task: MatchTask) -> MatchTask:
+def _apart(task: Task) -> Task:
     return task._replace(settings={**task.settings, **APART})
 
 

@@ -33,7 +33,7 @@ from referee.league.playing import LeaguePlay
 from referee.tournament.local import Finished, LocalPool, free_slots
 from referee.tournament.many import played
 from referee.tournament.pool import WorkerPool
-from referee.tournament.values import MatchTask, Record, Task, Team
+from referee.tournament.values import Task, Record, Task, Team
 from referee.tournament.worker import Completed, Terms
 from referee.match.options import WALL, MatchOptions
 
@@ -67,14 +67,14 @@ def teams(bot: Path) -> dict[str, Team]:
     return {name: Team(name, dict.fromkeys(SEATS, str(bot))) for name in "AB"}
 
 
-def tasks(count: int, steps: int) -> Iterator[MatchTask]:
+def tasks(count: int, steps: int) -> Iterator[Task]:
     """Matches of these steps, each with a key of its own."""
     for number in range(count):
         key = f"{time.monotonic_ns():x}-{number}"
-        yield MatchTask(key, number, 0, dict(zip(SEATS, "AB", strict=True)), {"max_steps": steps}, number)
+        yield Task(key, number, 0, dict(zip(SEATS, "AB", strict=True)), {"max_steps": steps}, number)
 
 
-def records(pool: LocalPool, matches: Iterable[MatchTask]) -> Iterator[Record]:
+def records(pool: LocalPool, matches: Iterable[Task]) -> Iterator[Record]:
     """Play matches as referee play --games does; their records as they come."""
     games = (
         Task(match.key, {seat: Entry(name, {}) for seat, name in match.seats.items()}, match.settings, match.seed) for match in matches
@@ -165,7 +165,7 @@ def play(pool: LocalPool, matches: int, steps: int) -> float:
     return time.perf_counter() - begun
 
 
-def pretended(task: MatchTask) -> Record:
+def pretended(task: Task) -> Record:
     """A result in which the hunter needs a number of steps that the match decides."""
     steps = 1 + int(task.key[-6:], 36) % 3000
     used = dict.fromkeys(task.seats, steps * 1e-4)
@@ -184,7 +184,7 @@ class PretendPool:
         self.slots = slots
         self.readings: list[int] = []
         self._ended = 0
-        self._running: list[MatchTask] = []
+        self._running: list[Task] = []
         self._random = random.Random(1)
 
     @property
@@ -192,7 +192,7 @@ class PretendPool:
         """The slots that are free."""
         return self.slots - len(self._running)
 
-    def submit(self, task: MatchTask) -> None:
+    def submit(self, task: Task) -> None:
         """Begin a match."""
         self._running.append(task)
 

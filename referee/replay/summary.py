@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from referee.replay.events import StepTaken
 from referee.replay.names import player_name
 from referee.replay.reader import ReplayReader
-from referee.support.words import counted, cut, program, wrapped
+from referee.support.words import counted, cut, program, size_text, wrapped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -102,7 +102,9 @@ def _facts(game: Game, replay: VerifiedReplay, certain: list[dict[str, Json]], w
 
 
 def _pairs(values: dict[str, Json], most: int) -> str:
-    return ", ".join(f"{cut(str(key), 30)} {cut(str(value), most)}" for key, value in values.items())
+    # A file is untrusted: its numbers of bytes may be anything.
+    sizes = {key: size_text(value) for key, value in values.items() if key.endswith("_bytes") and type(value) is int and 0 <= value < 1 << 60}
+    return ", ".join(f"{cut(str(key).removesuffix('_bytes'), 30)} {cut(str(value), most)}" for key, value in {**values, **sizes}.items())
 
 
 def _scores(result: dict[str, Json], outcome: Outcome | None) -> str:

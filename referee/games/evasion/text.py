@@ -22,17 +22,21 @@ def status_fields(state: State) -> Mapping[str, Json]:
 
 
 def board_lines(state: State, columns: int, rows: int) -> list[str]:
-    """The board with H and P; on a large board several cells share a character."""
+    """The board with H and P, or X where both share a character; on a large board several cells do. The lower edge says what they mean."""
     width, height = state.settings.width, state.settings.height
     # A character is about twice as high as it is wide.
     scale = max(1, -(-width // max(1, columns)), -(-height // max(1, 2 * rows)))
     wide, high = -(-width // scale), -(-height // (2 * scale))
     picture = [[" "] * wide for _ in range(high)]
-    marks = dict(zip(KINDS, "-|/\\", strict=True))
+    marks = dict(zip(KINDS, "─│╱╲", strict=True))
     for wall in state.walls:
         for x, y in wall.cells():
-            picture[y // (2 * scale)][x // scale] = marks[wall.kind]
-    for name, body in (("P", state.prey), ("H", state.hunter)):
-        picture[body.y // (2 * scale)][body.x // scale] = name
-    edge = "+" + "-" * wide + "+"
-    return [edge, *("|" + "".join(row) + "|" for row in (reversed(picture) if RULE_SETS[state.settings.rules].y_is_up else picture)), edge]
+            row, column = picture[y // (2 * scale)], x // scale
+            row[column] = "┼" if {row[column], marks[wall.kind]} == {"─", "│"} else marks[wall.kind]
+    places = [(body.y // (2 * scale), body.x // scale) for body in (state.hunter, state.prey)]
+    for name, (row_number, column) in zip("HP" if places[0] != places[1] else "XX", places, strict=True):
+        picture[row_number][column] = name
+    legend = " H hunter, P prey " if places[0] != places[1] else " X hunter and prey "
+    rows_down = reversed(picture) if RULE_SETS[state.settings.rules].y_is_up else picture
+    edge = "─" * wide if len(legend) > wide else legend.center(wide, "─")
+    return ["┌" + "─" * wide + "┐", *("│" + "".join(row) + "│" for row in rows_down), "└" + edge + "┘"]

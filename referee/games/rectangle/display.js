@@ -207,8 +207,8 @@ export class RectangleTrack {
     this.seek(turn);
     const code = this.cells[cell.y * this.n + cell.x];
     const what = code === UNPAINTED ? "unpainted" : code === 35 ? "claimed" : `${isClaimed(code) ? "claimed by" : "painted by"} ${this.named(LETTERS.indexOf(String.fromCharCode(code).toLowerCase()))}`;
-    const robots = this.robotsOn(cell).map((robot) => `${LETTERS[Math.floor(robot / this.robots)]}${robot % this.robots}`);
-    return `row ${cell.y}, column ${cell.x} · ${what}${robots.length ? ` · robots ${robots.join(", ")}` : ""}`;
+    const robots = this.robotsOn(cell).map((robot) => `${LETTERS[Math.floor(robot / this.robots)]}'s robot ${robot % this.robots + 1}`);
+    return `row ${cell.y}, column ${cell.x} · ${what}${robots.length ? ` · ${robots.join(", ")}` : ""}`;
   }
 
   /** @param {number} turn */

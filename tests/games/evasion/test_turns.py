@@ -254,4 +254,4 @@ def test_unknown_keys_of_commands() -> None:
 def test_the_board_is_drawn_with_y_downwards() -> None:
     assert GAME.text is not None
     lines = GAME.text.board_lines(start(), 50, 25)
-    assert lines[1].startswith("|H")
+    assert lines[1].startswith("│H")

@@ -106,4 +106,5 @@ def test_the_board_fits(columns: int, rows: int) -> None:
     lines = GAME.text.board_lines(busy_state(), columns, rows)
     assert len(lines) <= rows + 2
     assert max(map(len, lines)) <= columns + 2
-    assert any("H" in line for line in lines)
+    assert any("H" in line or "X" in line for line in lines[:-1])
+    assert ("hunter" in lines[-1]) is (len(lines[-1]) >= 21)
