@@ -103,7 +103,9 @@ def _facts(game: Game, replay: VerifiedReplay, certain: list[dict[str, Json]], w
 
 def _pairs(values: dict[str, Json], most: int) -> str:
     # A file is untrusted: its numbers of bytes may be anything.
-    sizes = {key: size_text(value) for key, value in values.items() if key.endswith("_bytes") and type(value) is int and 0 <= value < 1 << 60}
+    sizes = {
+        key: size_text(value) for key, value in values.items() if key.endswith("_bytes") and type(value) is int and 0 <= value < 1 << 60
+    }
     return ", ".join(f"{cut(str(key).removesuffix('_bytes'), 30)} {cut(str(value), most)}" for key, value in {**values, **sizes}.items())
 
 

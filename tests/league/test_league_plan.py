@@ -94,7 +94,7 @@ def test_a_team_that_cannot_start_loses_all_its_duels(tmp_path: Path, how: Calla
     ],
 )
 def test_matches_of_later_rounds_count_and_those_of_teams_that_forfeit_dont(
-    tmp_path: Path, form: str, how: Callable[[MatchTask], Report], first: int, last: int, slots: int
+    tmp_path: Path, form: str, how: Callable[[Task], Report], first: int, last: int, slots: int
 ) -> None:
     opened = open_new(tmp_path, teams=6, extra=form, settings="width = 30\nheight = 30\n")
     plan, counts = LeaguePlan(opened.schedule), []

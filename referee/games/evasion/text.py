@@ -28,7 +28,7 @@ def board_lines(state: State, columns: int, rows: int) -> list[str]:
     scale = max(1, -(-width // max(1, columns)), -(-height // max(1, 2 * rows)))
     wide, high = -(-width // scale), -(-height // (2 * scale))
     picture = [[" "] * wide for _ in range(high)]
-    marks = dict(zip(KINDS, "─│╱╲", strict=True))
+    marks = dict(zip(KINDS, "─│╱╲", strict=True))  # noqa: RUF001 # diagonals, not slashes
     for wall in state.walls:
         for x, y in wall.cells():
             row, column = picture[y // (2 * scale)], x // scale
