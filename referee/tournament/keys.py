@@ -14,24 +14,8 @@ if TYPE_CHECKING:
     from referee.games.game import AnyGame, Json, Seat
     from referee.handins.values import Entry
     from referee.match.options import MatchOptions
-    from referee.tournament.values import Team
 
 _DIGITS = 32
-
-
-def match_key(game: AnyGame, rules: str, seats: Mapping[Seat, Team], settings: Mapping[str, Json], seed: int, repeat: int = 0) -> str:
-    """Return 32 hexadecimal digits. ``settings`` are all settings of the match as JSON, those of its start included.
-
-    The names of the teams count: two teams may have equal files.
-    """
-    parts = {
-        "game": [game.info.name, game.info.version, rules],
-        "seats": {seat: [team.name, team.hash] for seat, team in seats.items()},
-        "settings": dict(settings),
-        "seed": seed,
-        "repeat": repeat,
-    }
-    return _hash(parts)
 
 
 def terms_hash(game: AnyGame, rules: str, options: MatchOptions) -> str:

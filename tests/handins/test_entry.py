@@ -15,8 +15,9 @@ from referee.handins.entry import absolute
 from referee.handins.entry import read as team
 from referee.handins.hashes import PROGRAM, changed
 from referee.handins.names import check_different, check_name, file_name
+from referee.match.options import MatchOptions
 from referee.players.names import resolve
-from referee.tournament.keys import match_key
+from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.values import Team
 
 EVASION = games.get("evasion")
@@ -208,19 +209,22 @@ def test_equal_names_are_refused() -> None:
     assert file_name("../Big Team_1!") == "big-team-1"
 
 
-def test_the_key_of_a_match_changes_with_all_that_decides_it() -> None:
+def test_the_key_of_a_task_changes_with_all_that_decides_its_result() -> None:
     a, b = Team("A", {}, "hash"), Team("B", {}, "hash")
-    settings = EVASION.codec.settings_json(STANDARD)
-    key = match_key(EVASION, "classic", {"hunter": a, "prey": b}, settings, 7)
+    settings, options = EVASION.codec.settings_json(STANDARD), MatchOptions()
+    terms = terms_hash(EVASION, "classic", options)
+    key = new_task(terms, {"hunter": a, "prey": b}, settings, 7).key
     assert len(key) == 32
-    assert key == match_key(EVASION, "classic", {"prey": b, "hunter": a}, dict(reversed(settings.items())), 7, 0)
+    assert key == new_task(terms, {"prey": b, "hunter": a}, dict(reversed(settings.items())), 7, repeat=0).key
     others = {
-        match_key(EVASION, "diagonal", {"hunter": a, "prey": b}, settings, 7),
-        match_key(games.get("maze"), "classic", {"hunter": a, "prey": b}, settings, 7),
-        match_key(EVASION, "classic", {"hunter": b, "prey": a}, settings, 7),
-        match_key(EVASION, "classic", {"hunter": a._replace(hash="new"), "prey": b}, settings, 7),
-        match_key(EVASION, "classic", {"hunter": a, "prey": b}, {**settings, "max_steps": 1}, 7),
-        match_key(EVASION, "classic", {"hunter": a, "prey": b}, settings, 8),
-        match_key(EVASION, "classic", {"hunter": a, "prey": b}, settings, 7, 1),
+        new_task(terms_hash(EVASION, "diagonal", options), {"hunter": a, "prey": b}, settings, 7).key,
+        new_task(terms_hash(games.get("maze"), "classic", options), {"hunter": a, "prey": b}, settings, 7).key,
+        new_task(terms_hash(EVASION, "classic", options.replace(isolation="none")), {"hunter": a, "prey": b}, settings, 7).key,
+        new_task(terms, {"hunter": b, "prey": a}, settings, 7).key,
+        new_task(terms, {"hunter": a._replace(hash="new"), "prey": b}, settings, 7).key,
+        new_task(terms, {"hunter": a, "prey": b}, {**settings, "max_steps": 1}, 7).key,
+        new_task(terms, {"hunter": a, "prey": b}, settings, 8).key,
+        new_task(terms, {"hunter": a, "prey": b}, settings, 7, repeat=1).key,
+        new_task(terms, {"hunter": a, "prey": b}, settings, 7, blamed=("A",)).key,
     }
-    assert len(others | {key}) == 8
+    assert len(others | {key}) == 10

@@ -367,13 +367,9 @@ export class Viewer {
     if (!cell || !track) return;
     // Beside the cell, on the side where there is room; it never makes the page wider.
     const [x, y] = this.board.toPage(...track.place(cell.x, cell.y));
-    const { style } = byId("caption");
-    const rest = canvas.clientWidth - x;
-    const isRight = x > rest;
-    style.left = isRight ? "" : `${x + 14}px`;
-    style.right = isRight ? `calc(100% - ${x - 14}px)` : "";
-    style.maxWidth = `${Math.max(x, rest) - 14}px`;
-    style.top = `${Math.max(0, y - 34)}px`;
+    const { style } = byId("caption"), rest = canvas.clientWidth - x, isRight = x > rest;
+    const [left, right] = isRight ? ["auto", `calc(100% - ${x - 14}px)`] : [`${x + 14}px`, "auto"];
+    Object.assign(style, { left, right, top: `${Math.max(0, y - 34)}px`, maxWidth: `${Math.max(x, rest) - 14}px` });
   }
 
   controlsChanged() {
