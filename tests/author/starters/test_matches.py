@@ -50,7 +50,10 @@ CASES = [(name, game, role) for name in NAMES for game, role in ROLES]
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "game", "role"),
-    [pytest.param(*case, marks=[] if case[2] == "hunter" else [pytest.mark.slow], id="-".join(case)) for case in CASES],
+    [
+        pytest.param(*case, marks=[] if case[0] == "python" or case[2] == "hunter" else [pytest.mark.soak], id="-".join(case))
+        for case in CASES
+    ],
 )
 def test_it_plays_as_it_did(name: str, game: str, role: str, referee: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     bot = built(name, role)
@@ -84,7 +87,9 @@ def test_its_runtime_needs_nothing_that_the_sandbox_hides(name: str, referee: Cl
 def _play(referee: Cli, bot: Any, players: str, options: str, isolation: str = "none") -> dict[str, Any]:
     words = [bot.player if word == "ME" else word for word in players.split()]
     seed = [] if "--seed" in options else ["--seed", "1"]
-    done = referee("play", *words, *options.split(), *seed, "--isolation", isolation, "--quiet", "--json", cwd=bot.folder)
+    # Which moves it makes is the question, not how long a loaded machine takes for them.
+    patient = ["--startup", "none", "--move-time", "none", "--bank", "none", "--quiet", "--json"]
+    done = referee("play", *words, *options.split(), *seed, "--isolation", isolation, *patient, cwd=bot.folder, timeout=1200)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     faults = {seat: one["fault"] for seat, one in result["players"].items() if one["fault"]}
