@@ -64,6 +64,7 @@ system:
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
-# Kills of all parts of matches at random moments, and honest moves on a busy machine: an hour of it, counted. Not part of CI.
-soak: .venv/installed-dev
+# The tests marked soak; then an hour of kills of all parts of matches at random moments, and of honest moves on a busy machine. Not part of CI.
+soak: .venv/installed-dev $(VIEWER)/installed $(PYODIDE)/installed system
+	@scripts/run-tests $(BIN)/python -m soak $(PYTEST_OPTIONS)
 	$(CURDIR)/$(BIN)/python tests/soak.py $(SOAK_OPTIONS)

@@ -93,15 +93,18 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect by ``--alone``, and deal the long tests of what is left out to the workers."""
+    """Deselect by ``--alone``, and the tests marked ``soak`` unless ``-m`` names them; deal the long ones out to the workers."""
     wish = config.getoption("--alone")
-    if wish is None:
-        return
-    chosen = [item for item in items if (item.get_closest_marker("alone") is not None) == (wish == "only")]
+    has_soak = "soak" in config.getoption("-m")
+    chosen = [
+        item
+        for item in items
+        if (has_soak or item.get_closest_marker("soak") is None)
+        and (wish is None or (item.get_closest_marker("alone") is not None) == (wish == "only"))
+    ]
     kept = set(chosen)
-    dropped = [item for item in items if item not in kept]
-    config.hook.pytest_deselected(items=dropped)
-    items[:] = _dealt(chosen, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")))
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = _dealt(chosen, int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))) if wish else chosen
 
 
 def _dealt(items: list[pytest.Item], workers: int) -> list[pytest.Item]:

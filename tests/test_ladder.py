@@ -35,7 +35,7 @@ def test_a_tie_is_half_a_point() -> None:
     assert Result(won=2, tied=1, played=4).share == 0.625
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.long
 @pytest.mark.parametrize("rung", RUNGS, ids=lambda rung: rung.name)
 def test_the_upper_bot_of_a_rung_wins_three_quarters_of_the_points(rung: Rung, tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_the_trapper_catches_a_prey_that_stays_behind_it() -> None:
     assert steps(hunter, PREYS["shadow"], "classic", cooldown=30, max_walls=3) is not None
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("prey", PREYS)
 def test_the_trapper_catches_every_opponent_in_the_hardest_settings(prey: str, rules: str) -> None:

@@ -58,8 +58,10 @@ def test_the_first_bot_of_the_readme_has_twelve_lines() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["hunt", "viewer", "league", "grading", "arena", "first-bot", "notebook"])
+@pytest.mark.parametrize(
+    "name",
+    ["viewer", *(pytest.param(name, marks=pytest.mark.soak) for name in ("hunt", "league", "grading", "arena", "first-bot", "notebook"))],
+)
 def test_a_picture_is_made_again(name: str, tmp_path: Path) -> None:
     pytest.importorskip("playwright")
     need(any(map(shutil.which, ("chromium", "chromium-browser"))), "chromium is missing")

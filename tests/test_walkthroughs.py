@@ -118,7 +118,7 @@ def test_from_boxer_to_better(tmp_path: Path) -> None:
     assert [line.split()[2] for line in commands if " compare " in line] == [f"step{number}" for number in range(1, 5)]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.long
 def test_the_hunters_of_the_page_are_in_order_of_strength(tmp_path: Path) -> None:
     """The steps that they need over six starts, where no capture counts as the step limit."""
@@ -183,6 +183,7 @@ def test_the_long_commands_of_the_recipes(tmp_path: Path) -> None:
         run(["bash", "-c", line], home, env, "docs/recipes.md")
 
 
+@pytest.mark.soak
 def test_optuna_tunes_the_numbers_of_the_recipe(tmp_path: Path) -> None:
     """With three trials, and two duels at the end. The first trial has the numbers of the bot."""
     pytest.importorskip("optuna")

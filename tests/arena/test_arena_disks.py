@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LINE = shlex.join([sys.executable, "-m", "referee", "arena"])
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_full_disk_leaves_nothing_half_written_and_the_arena_goes_on_with_room(tmp_path: Path) -> None:
     need(os.geteuid() == 0, "only root can mount", of_kernel=True)
     write_arena(tmp_path / "files", 2)

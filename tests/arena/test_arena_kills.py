@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 KILLS = int(os.environ.get("REFEREE_KILLS", "12"))
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_kills_while_playing_and_adding_lose_nothing(commands: Commands, referee: Cli, tmp_path: Path) -> None:
     lots = random.Random(KILLS)
     folder = tmp_path / "arena"

@@ -66,6 +66,7 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
         server.close()
 
 
+@pytest.mark.slow
 def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
     server = Postgres()

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
-KILLS = int(os.environ.get("REFEREE_SERVER_KILLS", "5"))
+KILLS = int(os.environ.get("REFEREE_SERVER_KILLS", "3"))
 TEAMS = ("Ada", "Bob")
 UPLOADING, PLAYED, FITTING = "uploading", "playing", "fitting"
 #: What the server is killed at, in turn, and at most so many seconds after that has begun.

@@ -211,7 +211,7 @@ def test_what_else_is_missing_is_said(
     assert refused(capsys, script.compiled, tmp_path, "bot", script.BOT).startswith("there is neither gcc nor cc on the PATH.")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.alone
 def test_a_whole_run_gives_a_ratio_for_each_kind_of_match(script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     need(shutil.which("gcc") is not None, "gcc is missing")

@@ -354,7 +354,7 @@ def test_what_is_wrong_is_said(referee: Cli, folder: Path) -> None:
 FRAME = [check.name for check in CHECKS if check.group in ("start", "reading", "end")]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("bot", BOTS, ids=[f"{bot.game}-{bot.name}-{bot.file}" for bot in BOTS])
 def test_every_example_bot_passes(bot: Example, referee: Cli) -> None:
     """All checks of what a bot's own code decides, and a third of the others: any three bots in a row are tried with all."""

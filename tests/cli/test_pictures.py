@@ -62,7 +62,13 @@ def test_a_picture_shows_what_bots_draw_and_refused_walls() -> None:
 
 @needs_browser
 @pytest.mark.slow
-@pytest.mark.parametrize("path", RECORDED, ids=lambda path: path.name.removesuffix(".replay.jsonl.gz"))
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[] if number % 6 == 0 else [pytest.mark.soak], id=path.name.removesuffix(".replay.jsonl.gz"))
+        for number, path in enumerate(RECORDED)
+    ],
+)
 def test_every_recorded_match_has_a_picture_of_its_end(path: Path) -> None:
     """On a board of any shape."""
     data = pictures.png(path, records(path)[-1]["steps"], 320)

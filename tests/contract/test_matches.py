@@ -50,7 +50,7 @@ def test_replays_of_hostile_matches_verify(case: Case, on_malformed: Literal["fo
     assert sum(kinds.values()) > kinds["steps"], "some bots fail"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @every_case
 @pytest.mark.parametrize(("on_malformed", "hostility"), [("forfeit", 0.0), ("forfeit", 0.05), ("pass", 0.5)])
 def test_a_hundred_matches(case: Case, on_malformed: Literal["forfeit", "pass"], hostility: float, tmp_path: Path) -> None:

@@ -330,7 +330,7 @@ def test_a_rubric_with_a_mistake_is_in_the_results(rubric: Path, referee: Cli, t
     assert results(tmp_path)["output"].startswith("Your hand-in was not graded, through no fault of yours.")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.long
 def test_setup_installs_the_referee(rubric: Path, tmp_path: Path) -> None:
     """Its packages come from wherever this machine's pip gets them."""

@@ -79,7 +79,7 @@ def test_the_commands_of_the_page_mark_the_class(folder: Path, referee: Referee)
     assert (folder / "marks" / "gradebook-canvas.csv").read_text().splitlines()[1] == "Ada Lovelace,1,ada,62.5"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("game", ["rectangle", "maze"])
 def test_the_rubrics_of_other_games_tell_example_bots_apart(game: str, referee: Referee) -> None:
     need(not missing(), missing())

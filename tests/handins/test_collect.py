@@ -339,7 +339,7 @@ def test_a_full_disk_marks_nobody(name: str, source: Path, out: Path, monkeypatc
     assert not isinstance(caught.value, UsageError)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     files=st.dictionaries(

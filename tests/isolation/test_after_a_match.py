@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from commands import MARK
-from sandboxes import INTRUDERS, Planted, census, folder_of, intrude, is_marked
+from sandboxes import INTRUDERS, Planted, census, command_of, folder_of, intrude, is_marked
 
 from referee.errors import MatchVoid
-from referee.isolation import bubblewrap, cgroups, submission
-from referee.isolation.limits import ISOLATED_CGROUP
+from referee.isolation import bubblewrap, cgroups
 from referee.players.exchange import Exchange
 from referee.replay.reader import verify
 
@@ -30,47 +29,37 @@ if TYPE_CHECKING:
     from referee.replay.events import MatchResult
 
 
-def settled(referee: int) -> dict[str, object]:
+def settled(referee: subprocess.Popen[bytes]) -> dict[str, object]:
     """What is left of a killed referee once its supervisor has done its work; how long that took is not measured."""
-    for process in psutil.process_iter(["cmdline"]):
-        if any("supervisor.py" in word for word in process.info["cmdline"] or ()) and is_marked(process):
-            psutil.wait_procs([process], timeout=60)
-    found = census(referee)
+    helpers = []
+    for process in psutil.process_iter():
+        # A helper that has not yet loaded its program has the command of the referee.
+        command = (command_of(process) or "").split()
+        is_helper = any("supervisor.py" in word for word in command) or command == referee.args
+        if is_helper and process.pid != referee.pid and is_marked(process):
+            helpers.append(process)
+    assert not psutil.wait_procs(helpers, timeout=60)[1]
+    return left(referee.pid)
+
+
+def left(*referees: int) -> dict[str, object]:
+    found = census(*referees)
     return {name: found[name] for name in ("processes", "groups", "files")}
 
 
-NOTHING: dict[str, object] = {"processes": [], "groups": [], "files": []}
-
-
-def killed_at(moments: list[float], planted: Planted, tmp_path: Path) -> None:
-    """Kill referees at some moments; only one may have been met in the few milliseconds before its supervisor runs."""
-    found = 0
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "moments", [[0.1, 0.35, 0.6, 1.5], pytest.param([0.1 * moment for moment in range(1, 31)], marks=pytest.mark.soak)], ids=["few", "many"]
+)
+def test_nothing_is_left_when_the_referee_is_killed(moments: list[float], best: Level, planted: Planted, tmp_path: Path) -> None:
+    before = left()
     for number, seconds in enumerate(moments):
         (tmp_path / str(number)).mkdir()
-        referee = kill_at(seconds, planted, tmp_path / str(number))
-        if settled(referee) != NOTHING:
-            found += 1
-            # What such a one leaves the next referee takes away.
-            cgroups.sweep(cgroups.find())
-            submission.sweep()
-            assert settled(referee) == NOTHING
-    assert found <= 1
+        assert settled(kill_at(seconds, planted, tmp_path / str(number))) == before
 
 
-@pytest.mark.slow
-@pytest.mark.alone
-def test_nothing_is_left_when_the_referee_is_killed(best: Level, planted: Planted, tmp_path: Path) -> None:
-    killed_at([0.1, 0.25, 0.35, 0.45, 0.6, 1.5], planted, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.alone
-def test_nothing_is_left_when_the_referee_is_killed_at_any_moment(best: Level, planted: Planted, tmp_path: Path) -> None:
-    killed_at([0.1 * moment for moment in range(1, 13)], planted, tmp_path)
-
-
-def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> int:
-    """Kill a referee, whose bots have tried to become pid 1 and left a daemon, some time after its start; its process number."""
+def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> subprocess.Popen[bytes]:
+    """Kill a referee, whose bots have tried to become pid 1 and left a daemon, some time after its start."""
     bot = folder_of(INTRUDERS / "leaves_the_sandbox.py", planted)
     (bot / "bot.py").write_text((bot / "prey.py").read_text().replace("play_well(100)", "exec(open('/bot/stay.py').read())"))
     (bot / "stay.py").write_text(
@@ -94,7 +83,7 @@ def kill_at(seconds: float, planted: Planted, tmp_path: Path) -> int:
         found = verify(replay)
         assert found.problem is not None
         assert found.problem.kind == "cut"
-    return process.pid
+    return process
 
 
 def census_has_freezer() -> bool:
@@ -102,11 +91,11 @@ def census_has_freezer() -> bool:
 
 
 @pytest.mark.slow
-def test_nothing_is_left_of_a_hundred_matches(isolation: Level, planted: Planted) -> None:
+@pytest.mark.parametrize("matches", [12, pytest.param(100, marks=pytest.mark.soak)])
+def test_nothing_is_left_of_many_matches(matches: int, isolation: Level, planted: Planted) -> None:
     intrude(INTRUDERS / "daemon.py", planted, isolation, steps=3)
     before = census()
-    # A hundred at the best level; the other one has no groups that could be left.
-    for number in range(100 if isolation.name == ISOLATED_CGROUP else 40):
+    for number in range(matches):
         intrude(INTRUDERS / ("forks_200.py" if number % 10 == 0 else "daemon.py"), planted, isolation, steps=3)
     assert census() == before
 

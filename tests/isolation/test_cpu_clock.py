@@ -83,7 +83,7 @@ def play(source: str, planted: Planted, isolation: Level, steps: int, time: Time
 LIMIT = TimeControl(startup=30.0, move=0.1, bank=None, kind="cpu")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_three_hundred_moves_beside_twice_as_many_busy_processes_as_cores(best: Level, planted: Planted) -> None:
     with busy(2 * (os.cpu_count() or 1)):
         result, seen = play(COMPUTES.format(seconds=0.02), planted, best, 300, LIMIT.replace(move=0.04))

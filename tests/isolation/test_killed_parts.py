@@ -90,7 +90,7 @@ def test_a_match_ends_if_its_supervisor_goes_while_a_bot_answers(tmp_path: Path,
 
 
 @pytest.mark.parametrize("level", ["strict", "none"])
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.long
 def test_the_same_at_many_moments_of_the_start(level: str, tmp_path: Path) -> None:
     need(level == "none" or not missing(), missing())

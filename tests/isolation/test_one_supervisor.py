@@ -276,11 +276,11 @@ def test_whatever_is_killed_in_a_later_match_the_rest_leaves_nothing(tmp_path: P
 
 
 @pytest.mark.slow
-@pytest.mark.long
-def test_whatever_is_killed_between_matches_the_rest_leaves_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [3, pytest.param(20, marks=pytest.mark.soak)])
+def test_whatever_is_killed_between_matches_the_rest_leaves_nothing(kills: int, tmp_path: Path) -> None:
     """Short matches without a pause, so that kills meet all moments of an end and of the next start."""
     need(not missing(), missing())
-    for number in range(20):
+    for number in range(kills):
         victim = Victim(tmp_path / str(number), "strict", short_matches=1000)
         # The sandbox is checked before the first match, for as long as the machine needs.
         while victim.process.poll() is None and not any((victim.replays / "first").glob("*.gz")):

@@ -182,7 +182,7 @@ def test_a_command_line_in_an_odd_folder_is_told_to_take_a_folder_of_its_own(bes
     assert done.stderr.endswith("pipe'; take it out, or give the bot a folder of its own.\n")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_folder_with_100_000_files(best: Level, folder: Path, referee: Cli) -> None:
     for number in range(100_000):
         os.close(os.open(folder / "lib" / str(number), os.O_CREAT | os.O_WRONLY))

@@ -28,7 +28,7 @@ def in_a_mount(script: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_killed", [False, pytest.param(True, marks=[pytest.mark.slow, pytest.mark.again])])
+@pytest.mark.parametrize("is_killed", [False, pytest.param(True, marks=pytest.mark.soak)])
 def test_a_league_that_can_only_be_read_is_read(is_killed: bool, referee: Referee, tmp_path: Path) -> None:
     file, out, other = write_league(tmp_path / "in", 2), tmp_path / "out", tmp_path / "other"
     assert referee("league", "run", file, "--out", out).returncode == 0

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "leagues.md").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.long
 def test_a_class_of_six_teams(referee: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:
     (session,) = re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)

@@ -94,10 +94,10 @@ def is_killed(process: Running, folder: Path, seconds: float, matches: int) -> b
 
 
 @pytest.mark.slow
-@pytest.mark.long
-def test_twenty_kills_lose_and_repeat_nothing(commands: Commands, referee: Referee, tmp_path: Path) -> None:
-    """A league of 200 matches that is killed at random moments ends with the standings of one that wasn't."""
-    file = write_league(tmp_path / "in", 2, extra="[starts]\ncount = 10\n", settings=FIELD)
+@pytest.mark.parametrize(("most_kills", "starts"), [(2, 2), pytest.param(20, 10, marks=pytest.mark.soak)])
+def test_kills_lose_and_repeat_nothing(most_kills: int, starts: int, commands: Commands, referee: Referee, tmp_path: Path) -> None:
+    """A league that is killed at random moments ends with the standings of one that wasn't."""
+    file = write_league(tmp_path / "in", 2, extra=f"[starts]\ncount = {starts}\n", settings=FIELD)
     teams = "".join(
         f'[[teams]]\nname = "E{number}"\nhunter = "{hunter}"\nprey = "{prey}"\n'
         for number, (hunter, prey) in enumerate([("straight", "runner"), ("boxer", "evader"), ("boxer", "still")])
@@ -112,7 +112,7 @@ def test_twenty_kills_lose_and_repeat_nothing(commands: Commands, referee: Refer
     command = ["run", str(file), "--out", str(broken)]
     while True:
         process = commands.start("league", *command, cwd=tmp_path, env={MARK: mark})
-        if kills >= 20:
+        if kills >= most_kills:
             _, told = process.communicate(timeout=1200)
         elif is_killed(process, broken, *((lots.uniform(0.1, 1.5), 0) if kills % 2 else (600, lots.randrange(1, 15)))):
             process.communicate(60)
@@ -129,11 +129,11 @@ def test_twenty_kills_lose_and_repeat_nothing(commands: Commands, referee: Refer
         assert command[0] == "resume", told
         assert "was never begun" in told or "has no league" in told
         command = ["run", str(file), "--out", str(broken)]
-    assert kills == 20
+    assert kills == most_kills
     nothing_is_left(mark)
     assert results(referee, broken) == results(referee, whole)
     with contextlib.closing(sqlite3.connect(broken / "league.sqlite")) as store, store:
-        assert store.execute("select count(*) from records where counts and replay <> ''").fetchone() == (200,)
+        assert store.execute("select count(*) from records where counts and replay <> ''").fetchone() == (20 * starts,)
         assert store.execute("select count(*) from records where not counts and void = ''").fetchone() == (0,)
     assert referee("league", "verify", broken, timeout=600).returncode == 0
 
@@ -310,7 +310,7 @@ def test_a_pool_replaces_a_killed_worker(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kibibytes", [30, pytest.param(250, marks=[pytest.mark.slow, pytest.mark.again])])
+@pytest.mark.parametrize("kibibytes", [30, pytest.param(250, marks=pytest.mark.soak)])
 def test_a_full_disk_stops_the_league_and_it_resumes(kibibytes: int, tmp_path: Path) -> None:
     need(os.geteuid() == 0, "only root can make a small disk", of_kernel=True)
     file = write_league(tmp_path / "in", 4, extra="[starts]\ncount = 3\n", settings=FIELD.replace("300", "40"))

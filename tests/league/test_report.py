@@ -94,7 +94,7 @@ def test_without_its_duels_a_crosstable_is_open() -> None:
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_league_of_200_teams_stays_small() -> None:
     data = league(200)
     page = report_page.html(data)

@@ -190,6 +190,7 @@ def test_one_process_plays_a_league_and_its_claim_ends_with_it(kind: str, tmp_pa
     opened.close()
 
 
+@pytest.mark.soak
 def test_a_server_that_goes_away_stops_the_league_and_it_resumes(tmp_path: Path, server: Postgres, database: str) -> None:
     opened = begin(config.load(write_league(tmp_path / "in")), tmp_path / "out", database)
     count = [0]

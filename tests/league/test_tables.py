@@ -24,7 +24,7 @@ def test_everybody_plays_in_each_round_where_the_tables_come_out_even(teams: int
     assert busy == dict.fromkeys(((number, team) for number in range(each) for team in plan.teams), 1)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @given(st.integers(2, 40), st.integers(2, 8), st.integers(1, 4))
 @settings(deadline=None, max_examples=40)
 def test_everybody_plays_equally_often(teams: int, size: int, times: int) -> None:

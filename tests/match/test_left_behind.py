@@ -116,7 +116,7 @@ def test_nothing_outlives_a_killed_referee(seconds: float, tmp_path: Path) -> No
     kill_at(seconds, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_nothing_outlives_a_referee_killed_at_any_moment(tmp_path: Path) -> None:
     for moment in range(12):
         kill_at(0.05 + 0.13 * moment, tmp_path)

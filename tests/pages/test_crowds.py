@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.mark.parametrize(("places", "descriptors"), [(112, 200), pytest.param(750, None, marks=[pytest.mark.slow, pytest.mark.again])])
+@pytest.mark.parametrize(("places", "descriptors"), [(112, 200), pytest.param(750, None, marks=pytest.mark.soak)])
 def test_a_player_comes_back_whatever_the_crowd(places: int, descriptors: int | None, tmp_path: Path) -> None:
     """A server with few descriptors has fewer places."""
     if descriptors is None and raise_limit() < 3_000:

@@ -195,7 +195,7 @@ def compiled(tmp_path: Path, compiler: str) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("level", [pytest.param(level, marks=[] if level == "strict" else [pytest.mark.soak]) for level in LEVELS])
 @pytest.mark.parametrize("compiler", list(COMPILED))
 def test_a_compiled_bot_plays(tmp_path: Path, compiler: str, level: str, builds: list[str]) -> None:
     folder = compiled(tmp_path, compiler)

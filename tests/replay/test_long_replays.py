@@ -57,7 +57,7 @@ def peak_of(work: Callable[[], None]) -> int:
     return peak
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_replay_ten_times_as_long_takes_no_more_memory(tmp_path: Path) -> None:
     short, long = long_replay(tmp_path / "short.replay.jsonl.gz", 10_000), long_replay(tmp_path / "long.replay.jsonl.gz", 100_000)
 

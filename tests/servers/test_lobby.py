@@ -145,7 +145,7 @@ class Scripted:
             self.sock.sendall(f"ADD {self.number + turn} ({x}, {100 + turn}), ({x}, {100 + turn})\n".encode())
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_two_hundred_games_at_once(serve: Serve) -> None:
     """All begin before any goes on; each client sees its own game, whole and in order."""
     server = serve(

@@ -97,7 +97,7 @@ def test_few_starts_are_covered(name: str, starts: int, script: Any) -> None:
     assert found.width < {1: 1300, 2: 1000, 3: 700}[starts]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("starts", [1, 2, 3, 4, 8, 16])
 def test_every_kind_of_league_is_covered(starts: int, script: Any) -> None:
     for case in script.CASES:

@@ -87,7 +87,7 @@ def test_intervals_cover_and_ranks_hold() -> None:
     check_promises(leagues=30, starts=12, copies=3)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize(("starts", "copies"), [(4, 1), (10, 1), (30, 3)])
 def test_intervals_cover_and_ranks_hold_in_many_leagues(starts: int, copies: int) -> None:
     check_promises(leagues=200, starts=starts, copies=copies)
@@ -194,7 +194,7 @@ def swiss(teams: int, rounds: int) -> list[PairedComparison]:
     return comparisons
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_ten_thousand_teams_in_a_swiss_of_14_rounds() -> None:
     comparisons = swiss(10_000, 14)
     found = rate(comparisons)
@@ -219,7 +219,7 @@ def best_shift(found: dict[str, float]) -> float:
     return low
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_intervals_of_a_thousand_teams() -> None:
     found = intervals(swiss(1_000, 14), resamples=200)
     assert all(math.isfinite(each.low) and each.low < each.elo < each.high for each in found)

@@ -113,12 +113,12 @@ def check_errors(ties: float, duels: int, tests: int) -> None:
             assert (better == 0).sum() <= most
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_errors_of_both_kinds_with_many_ties() -> None:
     check_errors(ties=0.6, duels=100, tests=1000)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("ties", [0.0, 0.3, 0.6])
 def test_errors_of_both_kinds(ties: float) -> None:
     check_errors(ties, duels=600, tests=1000)
@@ -141,7 +141,7 @@ def test_a_comparison_decides_as_its_two_tests_do() -> None:
             assert compare(row).decision == expected
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.long
 def test_comparisons_of_fractions_keep_their_errors() -> None:
     random = np.random.default_rng(2)

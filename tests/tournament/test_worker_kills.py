@@ -23,15 +23,16 @@ LEVELS = ("none", "limits", "strict")
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("count", [2, pytest.param(8, marks=pytest.mark.soak)])
 @pytest.mark.parametrize("level", LEVELS)
 def test_kills_at_random_moments_lose_and_leave_nothing(
-    level: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    level: str, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     need(level != "strict" or not missing(), missing())
     mark = uuid.uuid4().hex
     monkeypatch.setenv(MARK, mark)
-    kills = kill_at_random(level, 8, tmp_path, random.Random(level))
-    assert kills.killed.total() == 8
+    kills = kill_at_random(level, count, tmp_path, random.Random(level))
+    assert kills.killed.total() == count
     for record in kills.records:
         assert record.faults == {}
         assert record.steps == 40
@@ -45,7 +46,7 @@ def test_kills_at_random_moments_lose_and_leave_nothing(
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("level", LEVELS)
 def test_a_worker_grows_by_no_match(level: str, tmp_path: Path) -> None:
     need(level != "strict" or not missing(), missing())

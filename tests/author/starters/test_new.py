@@ -61,8 +61,13 @@ def test_the_suffix_of_the_file_says_the_language(language: Language, referee: C
     assert len(text.splitlines()) < 600
 
 
-#: The languages with a hunter; the other roles in one language whose test is a script, and in the one whose test is in itself.
-FOLDERS = [(name, *case) for name in NAMES for case in ROLES if case[1] == "hunter" or name in ("python", "javascript")]
+#: The languages with a hunter; and now and then the other roles in one language whose test is a script, and in the one whose test is in itself.
+FOLDERS = [
+    pytest.param(name, *case, marks=[] if case[1] == "hunter" else [pytest.mark.soak])
+    for name in NAMES
+    for case in ROLES
+    if case[1] == "hunter" or name in ("python", "javascript")
+]
 
 
 @pytest.mark.slow

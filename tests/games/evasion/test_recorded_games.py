@@ -97,7 +97,7 @@ def games(draw: st.DrawFn) -> tuple[Any, list[tuple[HunterMove, PreyMove]]]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @given(games())
 @settings(max_examples=200, deadline=None)
 def test_random_games_hold_together(game: tuple[Any, list[tuple[HunterMove, PreyMove]]]) -> None:
@@ -155,7 +155,7 @@ steps_of_prey: st.SearchStrategy[dict[str, Any]] = st.one_of(
 )
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @given(st.lists(st.tuples(commands, steps_of_prey), min_size=1, max_size=60), st.integers(0, 3), st.integers(0, 3))
 @settings(max_examples=150, deadline=None)
 def test_random_games_of_turns_hold_together(moves: list[tuple[Any, Any]], cooldown: int, prey_cooldown: int) -> None:

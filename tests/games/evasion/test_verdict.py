@@ -97,7 +97,7 @@ def test_agrees_with_the_model_in_windows(rules: str, windows: tuple[int, ...], 
     agrees_with_the_model(3 + sum(windows), rules, 30)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("windows", [(1, 3), (2, 4)])
 @pytest.mark.parametrize("rules", RULES)
 def test_agrees_with_the_model_in_windows_on_thousands(rules: str, windows: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +139,7 @@ def test_safe_cells_of_a_board_that_is_too_large_are_known_round_the_prey() -> N
     assert not found.cells & found.unknown
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.long
 @pytest.mark.parametrize("rules", RULES)
 def test_agrees_with_the_model_on_thousands(rules: str) -> None:

@@ -65,7 +65,7 @@ def check_every_state(solved: Solution) -> int:
     return checked
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_every_label_follows_from_those_one_ply_later() -> None:
     assert check_every_state(SOLVED) == 2 * 233 * 233
 
@@ -89,7 +89,7 @@ def layouts(draw: Any) -> Layout:
 
 
 @given(layouts())
-@pytest.mark.slow
+@pytest.mark.soak
 def test_other_layouts_are_solved_as_well(layout: Layout) -> None:
     if len(layout.squares) > 1:
         check_every_state(Solution(layout))

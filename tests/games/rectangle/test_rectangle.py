@@ -115,7 +115,7 @@ def _inside(ring: Ring) -> list[tuple[int, int]]:
     return [(row, column) for row in range(ring.top + 1, ring.bottom) for column in range(ring.left + 1, ring.right)]
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @given(st.randoms(use_true_random=False), st.sampled_from(["2002", "2003"]))
 def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
     """Bit sets, board, scores, views and what a bot reads agree in every position; the claims are those of the brute force."""
