@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from referee.errors import CopyUnwritten, MatchVoid, StartError
-from referee.isolation import good_bot, machine, runtime, submission
+from referee.isolation import good_bot, machine, runtime
 from referee.isolation.bot import Bot
 from referee.isolation.log import Log
 from referee.isolation.plan import Plan, bot_plan
@@ -52,11 +52,10 @@ def shortage(bots: Mapping[str, Bot], level: Level, cpu_seconds: int | None = No
     for plan in plans.values():
         if plan.is_own_file and not level.has_sandbox and machine.forbids_programs(plan.argv[0]):
             return machine.DISK, f"the disk of {plan.bot.label:.120} is mounted with noexec"
-    folder = submission.new_name()
     launcher = PlanLauncher()
     try:
+        folder = launcher.new_folder()
         path = Path(folder, "bot")
-        path.parent.mkdir(0o755)
         path.write_bytes(_SCRIPT.read_bytes())
         path.chmod(0o755)
         good = {seat: _good_bot(path, level, is_started_alone=plan.is_own_file) for seat, plan in plans.items()}
@@ -71,10 +70,9 @@ def shortage(bots: Mapping[str, Bot], level: Level, cpu_seconds: int | None = No
     except (StartError, MatchVoid) as error:
         return machine.LIMIT, str(error)
     except OSError as error:
-        return machine.DISK, f"{folder}: {error.strerror}"
+        return machine.DISK, f"{error.filename or 'the folder for temporary files'}: {error.strerror}"
     finally:
         launcher.close()
-        submission.remove(folder)
 
 
 def _good_bot(path: Path, level: Level, *, is_started_alone: bool) -> Plan:

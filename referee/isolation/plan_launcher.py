@@ -74,6 +74,15 @@ class PlanLauncher:
         """Start the supervisor of the first match, which is being prepared meanwhile."""
         self._fresh = Supervision(self.check)
 
+    def new_folder(self) -> str:
+        """Return a new folder that all users can enter. The supervisor of the first match removes it, also if this process is killed."""
+        self._fresh = self._fresh or Supervision(self.check)
+        if not self._fresh.wait_until_ready():
+            raise MatchVoid(_NO_SUPERVISOR)
+        folder = self._fresh.copies.new_folder()
+        os.chmod(folder, 0o755)
+        return folder
+
     def _begin_match(self) -> None:
         self.processes: dict[str, BotProcess] = {}
         self.reports = -1

@@ -148,10 +148,9 @@ def _run(isolation: Level, probe: Plan, variant: str, *, is_deep: bool) -> Itera
         named.bind(f"\0{name}")
         for each in (listener, named):
             each.listen()
-        folder, launcher = submission.new_name(), PlanLauncher()
+        launcher = PlanLauncher()
         try:
-            os.mkdir(folder, 0o755)
-            canary = Path(folder, "canary")
+            canary = Path(launcher.new_folder(), "canary")
             canary.write_text(secrets.token_hex())
             canary.chmod(0o644)
             outside = (str(canary), str(listener.getsockname()[1]), name, str(_PROCESSES + 1), str(_LIMITS.memory_bytes if is_deep else 0))
@@ -159,7 +158,6 @@ def _run(isolation: Level, probe: Plan, variant: str, *, is_deep: bool) -> Itera
             report, said, freezes = _watch(launcher, tried, isolation._replace(limits=_LIMITS, ends_whole=False))
         finally:
             launcher.close()
-            submission.remove(folder)
     if report is None:
         yield SandboxCheck("sandbox starts", ok=False, seen=said.removesuffix(landlock.ADVICE), remedy=remedy(said))
         return

@@ -52,6 +52,7 @@ class Supervision:
         # A watchdog that doesn't read must not block the referee.
         os.set_blocking(self._notes, False)
         self._has_notes = True
+        self._is_ready = False
         self.reports, reports = os.pipe()
         self._control = ours
         self._cleaning: list[Cleaning] = []
@@ -86,9 +87,11 @@ class Supervision:
 
         Create nothing that they must clean up before this returns: the referee can be killed at any moment.
         """
-        waiting = select.poll()
-        waiting.register(self.reports, select.POLLIN)
-        return bool(waiting.poll(START_PATIENCE * 1000)) and os.read(self.reports, 1) == b"\n"
+        if not self._is_ready:
+            waiting = select.poll()
+            waiting.register(self.reports, select.POLLIN)
+            self._is_ready = bool(waiting.poll(START_PATIENCE * 1000)) and os.read(self.reports, 1) == b"\n"
+        return self._is_ready
 
     def clean(self, cleaning: Cleaning) -> None:
         """Register what must be removed: trees at the supervisor's end, the rest at the match's. Call this before it is created."""
