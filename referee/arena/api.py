@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Match, Route
 from referee.arena import api_models as models
 from referee.arena.arena import OpenArena
 from referee.arena.players_version import PlayersVersions
+from referee.arena.staff_views import before
 from referee.arena.tokens import Holder
 from referee.arena.uploads import FULL, Uploads, bounded, full
 from referee.arena.versions import ACCEPTED, QUEUED, STAFF, HandIn
@@ -185,7 +186,7 @@ class Api:
         ]
         able = sorted({method for route in matching for method in route.methods or ()})
         if not able:
-            return HTTPException(404, "There is no such address; /api/openapi.json lists all.")
+            return HTTPException(404, "There is no such address; /api lists all.")
         text = f"This address answers {' and '.join(able)}, not {cut(request.method, _SHOWN_METHOD)}."
         return HTTPException(405, text, {"Allow": ", ".join(able)})
 
@@ -342,7 +343,7 @@ class Api:
             raise HTTPException(422, f"{team} is a reference; to end its play, remove it from arena.toml, and start the server again.")
         if not (versions or team in self._store.tokens.teams()):
             raise HTTPException(404, "There is no such team.")
-        with self._done("disqualify", {"team": team, "reason": reason}):
+        with self._done("disqualify", {"team": team, "reason": reason, **before(self._store, team)}):
             self._store.versions.disqualify(team, reason)
         return models.DoneAnswer(done=f"{team} is disqualified.")
 
@@ -360,7 +361,7 @@ class Api:
     def activate(self, body: models.VersionAsked) -> models.DoneAnswer:
         """Make a version of a team the active one. A disqualified team is admitted again, also one without an accepted version."""
         has_any = any(version.status == ACCEPTED for version in self._store.versions.all(body.team))
-        with self._done("activate", body.model_dump()):
+        with self._done("activate", {**body.model_dump(), **before(self._store, body.team)}):
             if not has_any and body.team in self._store.versions.disqualified():
                 self._store.versions.activate(body.team, admits=True)
                 return models.DoneAnswer(done=f"{body.team} is admitted again; it has no accepted version yet.")

@@ -92,6 +92,11 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
     report = {
         "isolation": reports[0].isolation,
         "checks": sum(len(report.results) for report in reports),
+        "results": {
+            seat: {result.check.name: result.finding.status for result in report.results if result.seat == seat}
+            for report in reports
+            for seat in report.seats
+        },
         "failed": [{"seat": result.seat, **result.to_json()} for result in failed],
     }
     reason = _reason(reports, failed, config.seats)

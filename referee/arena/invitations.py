@@ -77,6 +77,7 @@ def address(store: ArenaStore, url: str | None = None) -> str:
 
 
 def _invitation(team: str, url: str) -> Invitation:
+    # A browser sends no part of an address from # on, so the token is in no log of a server or a proxy.
     # A token that begins with a letter is no number and no formula in a spreadsheet, and no option of a command.
     token = f"t{secrets.token_urlsafe(16)}"
-    return Invitation(team, f"{url}/invite/{token}", token)
+    return Invitation(team, f"{url}/sign-in#{token}", token)

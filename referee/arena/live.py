@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The matches of this minute that are shown at most, and the seconds of a minute.
 _MATCHES, _MINUTE = 24, 60.0
+#: The matches on the front page.
+_FRONT = 8
 #: How many matches the projector's page may choose from when it is opened.
 _PROJECTED = 10
 
@@ -44,6 +46,10 @@ class LiveMatches:
             *(match for match in self._views.workers().matches if match.id not in over and self._api.sees_replay(match, holder)),
             *ended,
         ]
+
+    def front(self, holder: Holder | None) -> list[MatchAnswer]:
+        """Return what the front page shows: matches of this minute, else the last ones."""
+        return (self.now(holder) or self._last(_FRONT, holder))[:_FRONT]
 
     def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
         return [match for match in self._views.matches(MatchesQuery(limit=most)).matches if self._api.sees_replay(match, holder)]

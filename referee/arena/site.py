@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
@@ -13,12 +14,18 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from referee.arena import api_page
 from referee.arena.api import ACTIONS, COOKIE, staff, wrong
 from referee.arena.api_models import MatchesQuery, VersionAsked
 from referee.arena.blame import disputed
 from referee.arena.boards import BOARD_SECONDS, BoardReplays
+from referee.arena.check_groups import groups
 from referee.arena.live import LiveMatches
+from referee.arena.rating_chart import chart
+from referee.arena.staff_views import last_action, team_lines
+from referee.arena.terms import conditions, dates, rules
 from referee.arena.uploads import FULL, bounded, full
+from referee.arena.versions import ACCEPTED
 from referee.pages import page, render
 from referee.pages.replay_sites import ReplaySites
 from referee.pages.security import new_token
@@ -34,7 +41,6 @@ if TYPE_CHECKING:
     from referee.arena.api_models import MatchAnswer, StandingsEntry
     from referee.arena.arena import OpenArena
     from referee.arena.players_version import PlayersVersions
-    from referee.arena.ratings import RatingPoint
     from referee.arena.tokens import Holder
     from referee.arena.uploads import Uploads
     from referee.arena.views import ArenaViews
@@ -45,10 +51,8 @@ _see = partial(RedirectResponse, status_code=303)
 _Body = TypeVar("_Body", bound=BaseModel)
 #: The matches of a page, and how long a session lasts, in seconds: more than a season.
 _MATCHES, _SESSION_SECONDS = 25, 180 * 86_400
-#: The submissions that the staff sees.
-_QUEUE = 200
-#: The size of the chart of ratings.
-_CHART = (600, 120)
+#: The submissions that the staff sees, and how many of the latest ones, and of matches, a team sees beside what it does.
+_QUEUE, _LAST = 200, 5
 _WATCHED = "watch"
 #: Where the scope of a request says why there is no viewer.
 _REFUSAL = "referee.refusal"
@@ -84,7 +88,9 @@ class ArenaPages:
             "/submit": self._submit,
             "/submissions/{number}": self._submission,
             "/staff": self._staff,
-            "/invite/{token}": self._invited,
+            "/rules": self._rules,
+            "/sign-in": self._signing_in,
+            "/api": self._described,
             "/live": self._now,
             "/projector": self._projector,
             "/list": self._listed,
@@ -95,7 +101,7 @@ class ArenaPages:
             *(Route(path, self._page(answer)) for path, answer in pages.items()),
             Route("/boards/{match}", self._board_replay),
             Route("/submit", self._hand_in, methods=["POST"]),
-            Route("/invite/{token}", self._page(self._sign_in), methods=["POST"]),
+            Route("/sign-in", self._sign_in, methods=["POST"]),
             Route("/teams/{team:path}/activate", self._activate, methods=["POST"]),
             Route("/staff/{action}", self._act, methods=["POST"]),
             Route("/sign-out", _sign_out, methods=["POST"]),
@@ -153,9 +159,11 @@ class ArenaPages:
 
     def refused(self, request: Request, error: HTTPException) -> Response:
         """Return the page that says why something was refused."""
-        holder = None if error.status_code == 401 else self._api.holder(request)
-        values = {"title": f"Error {error.status_code}", "text": error.detail, "link": "/", "label": "To the leaderboard"}
-        page = self._shown("arena_told", holder, status=error.status_code, **values)
+        if error.status_code == 401:
+            page = self._shown("arena_sign_in", None, status=401, why=error.detail, whose=None, token="")
+        else:
+            values = {"title": HTTPStatus(error.status_code).phrase, "text": error.detail}
+            page = self._shown("arena_told", self._api.holder(request), status=error.status_code, **values)
         page.headers.update(error.headers or {})
         return page
 
@@ -164,9 +172,26 @@ class ArenaPages:
         return self._shown(
             "arena_board",
             holder,
+            script=_WITH_BOARDS,
+            now=self._live.front(holder),
+            board_seconds=BOARD_SECONDS,
             rows=self._views.lasting("rows", lambda: _rows(entries, trends)),
-            matches=self._views.matches(MatchesQuery(limit=_MATCHES)).matches,
+            matches=self._views.matches(MatchesQuery(limit=_MATCHES // 2)).matches,
+            summary=rules(self._arena.config.game.info.name).summary,
+            seats=self._arena.config.seats,
+            dates=dates(self._arena.config),
+            address=_address(request),
         )
+
+    def _rules(self, request: Request, holder: Holder | None) -> Response:
+        config = self._arena.config
+        return self._shown(
+            "arena_rules", holder, text=rules(config.game.info.name).text, conditions=conditions(config), dates=dates(config)
+        )
+
+    def _described(self, request: Request, holder: Holder | None) -> Response:
+        described = self._views.lasting("api", lambda: api_page.endpoints(request.app.openapi()))
+        return self._shown("arena_api", holder, endpoints=described, address=_address(request))
 
     def _team(self, request: Request, holder: Holder | None) -> Response:
         name = request.path_params["team"]
@@ -191,7 +216,8 @@ class ArenaPages:
             submissions=self._store.versions.hand_ins(name) if is_own else [],
             record=self._views.of_results("record", name, lambda: self._record(name)) if team.versions else "",
             logs=self._logs(holder),
-            chart=self._views.of_ratings(name, _chart) if team.versions else _chart([]),
+            chart=self._views.of_ratings(name, chart) if team.versions else chart([]),
+            placement=self._arena.config.season.placement,
         )
 
     def _record(self, name: str) -> str:
@@ -247,7 +273,14 @@ class ArenaPages:
             self._uploads.check(team)
         except HTTPException as error:
             why = error.detail
-        return self._shown("arena_submit", holder, why=why)
+        return self._shown(
+            "arena_submit",
+            holder,
+            why=why,
+            left=self._uploads.left(team),
+            address=_address(request),
+            submissions=self._store.versions.hand_ins(team, limit=_LAST),
+        )
 
     async def _hand_in(self, request: Request) -> Response:
         holder = await run_in_threadpool(self._api.holder, request)
@@ -256,46 +289,61 @@ class ArenaPages:
 
     def _submission(self, request: Request, holder: Holder | None) -> Response:
         submission = self._api.submission(request.path_params["number"], _signed_in(holder))
-        active = next((version.number for version in self._store.versions.all(submission.team) if version.is_active), None)
+        team = self._api.found_team(submission.team, holder, is_whole=False)
+        version = next((version for version in team.versions if version.version == submission.version), None)
+        query = MatchesQuery(team=team.team, version=submission.version, limit=_LAST)
         return self._shown(
-            "arena_submission", holder, one=submission, active=active, is_out=submission.team in self._store.versions.disqualified()
+            "arena_submission",
+            holder,
+            one=submission,
+            groups=groups(submission.report),
+            active=next((version.version for version in team.versions if version.is_active), None),
+            is_out=team.disqualified is not None,
+            row=version,
+            placement=self._arena.config.season.placement,
+            matches=self._api.matches(query).matches if submission.status == ACCEPTED and version is not None else [],
         )
 
     def _staff(self, request: Request, holder: Holder | None) -> Response:
         staff(_signed_in(holder))
+        recent = self._views.recent()
         return self._shown(
             "arena_staff",
             holder,
+            teams=team_lines(self._store, recent.faults),
+            last=last_action(self._store.audit.last(1)),
             submissions=self._store.versions.hand_ins(limit=_QUEUE),
             waiting=self._store.versions.waiting(),
             workers=self._views.workers(),
             paused=self._store.season.now.paused,
-            recent=self._views.recent(),
+            recent=recent,
             disputes=disputed(self._store.disputed),
             actions=self._api.audit().actions,
         )
 
-    def _invitation(self, request: Request, visitor: Holder | None) -> Holder:
-        """Return whose invitation a request names. HTTPException if it isn't valid, or if somebody else is signed in."""
-        holder = self._store.tokens.holder(request.path_params["token"])
+    def _signing_in(self, request: Request, visitor: Holder | None) -> Response:
+        return self._shown("arena_sign_in", visitor, why="", whose=None, token="")
+
+    async def _sign_in(self, request: Request) -> Response:
+        """Sign somebody in with the token of a form. The link of an invitation leads to a page that asks first: somebody else may have sent it."""
+        form = await _texts(request)
+        return await run_in_threadpool(self._answered, request, form.get("token", "").strip(), is_link="link" in form)
+
+    def _answered(self, request: Request, token: str, *, is_link: bool) -> Response:
+        if not {"origin", "sec-fetch-site"}.intersection(request.headers):
+            # The guard has compared them with this server. Every browser sends one, and a program needs no session.
+            raise HTTPException(403, "Sign in on the page of this server.")
+        visitor, holder = self._api.holder(request), self._store.tokens.holder(token)
         if holder is None:
-            raise HTTPException(404, "This invitation is not valid; ask the staff for a new one.")
+            return self._shown(
+                "arena_sign_in", visitor, status=401, why="This token is not valid; ask the staff for a new one.", whose=None, token=""
+            )
         if visitor is not None and visitor.team != holder.team:
             # A link that somebody else sent must not make a team hand in as another one.
             raise HTTPException(409, f"You are signed in as {visitor.team or 'the staff'}. Sign out, and open the link again.")
-        return holder
-
-    def _invited(self, request: Request, visitor: Holder | None) -> Response:
-        # Another page may lead here, and the browser then tells nobody's session. So only the form of this page signs in.
-        return self._shown("arena_invitation", visitor, whose=self._invitation(request, visitor).team or "the staff")
-
-    def _sign_in(self, request: Request, visitor: Holder | None) -> Response:
-        holder = self._invitation(request, visitor)
-        if not {"origin", "sec-fetch-site"}.intersection(request.headers):
-            # The guard has compared them with this server. Every browser sends one, and a program needs no session.
-            raise HTTPException(403, "Press the button on the page of the invitation.")
+        if is_link:
+            return self._shown("arena_sign_in", visitor, why="", whose=holder.team or "the staff", token=token)
         response = _see("/staff" if holder.is_staff else "/submit")
-        token = request.path_params["token"]
         response.set_cookie(COOKIE, token, max_age=_SESSION_SECONDS, httponly=True, samesite="strict", secure=_is_secure(request))
         return response
 
@@ -323,9 +371,13 @@ class ArenaPages:
 
     async def _sent(self, request: Request) -> tuple[Holder, dict[str, str]]:
         """Return who sends a form, and its texts."""
-        holder = _signed_in(await run_in_threadpool(self._api.holder, request))
-        async with bounded(request).form(max_files=0, max_fields=10, max_part_size=10_000) as form:
-            return holder, {name: value for name, value in form.items() if isinstance(value, str)}
+        return _signed_in(await run_in_threadpool(self._api.holder, request)), await _texts(request)
+
+
+async def _texts(request: Request) -> dict[str, str]:
+    """Return the texts of a form."""
+    async with bounded(request).form(max_files=0, max_fields=10, max_part_size=10_000) as form:
+        return {name: value for name, value in form.items() if isinstance(value, str)}
 
 
 def _rows(entries: Sequence[StandingsEntry], trends: Mapping[str, float]) -> list[tuple[StandingsEntry, str]]:
@@ -341,9 +393,14 @@ def _is_secure(request: Request) -> bool:
     return "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
 
 
+def _address(request: Request) -> str:
+    """Return the address of this server as the visitor knows it."""
+    return f"{'https' if _is_secure(request) else 'http'}://{request.headers['host']}"
+
+
 def _signed_in(holder: Holder | None) -> Holder:
     if holder is None:
-        raise HTTPException(401, "Open the link of your invitation first.")
+        raise HTTPException(401, "Sign in first: only teams and the staff see this page.")
     return holder
 
 
@@ -385,21 +442,3 @@ def _match_facts(match: MatchAnswer) -> list[tuple[str, str]]:
     ended = render.when(match.ended) if match.ended else ""
     facts = {"Reason": match.reason, "Steps": f"{match.steps:,}", "Scores": scores, "Faults": faults, "Ended": ended}
     return [(name, text) for name, text in facts.items() if text]
-
-
-def _chart(points: Sequence[tuple[int, RatingPoint]]) -> tuple[list[tuple[int, str]], float, float]:
-    """Return the corners of a line for each version, none for fewer than two points, and the least and the highest rating.
-
-    Each point and each line has the number of its version.
-    """
-    if len(points) < 2:
-        return [], 0.0, 0.0
-    wide, high = _CHART
-    first, last = min(point.duels for _, point in points), max(point.duels for _, point in points)
-    least, most = min(point.elo for _, point in points), max(point.elo for _, point in points)
-    lines: dict[int, list[str]] = {}
-    for number, point in points:
-        x = wide * (point.duels - first) / (last - first or 1)
-        y = high - 5 - (high - 10) * (point.elo - least) / (most - least or 1)
-        lines.setdefault(number, []).append(f"{x:.1f},{y:.1f}")
-    return [(number, " ".join(corners)) for number, corners in lines.items()], least, most

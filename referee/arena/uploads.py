@@ -72,13 +72,16 @@ class Uploads:
     def check(self, team: str) -> None:
         """Raise HTTPException if a team may not hand in now: 403, 409, or 429 with the time of the next try."""
         self.check_open(team)
-        most = self._season.submissions_per_day
-        now = time.time()
+        most, now = self._season.submissions_per_day, time.time()
         times = self._store.versions.times(team, now - _DAY)
         if len(times) >= most:
             due = times[-most] + _DAY
             text = f"Your team handed in {counted(most, 'version')} within a day, which is the limit; try again at {shown_time(due + 60)}."
             raise HTTPException(429, text, {"Retry-After": str(int(due - now) + 1), **_CLOSE})
+
+    def left(self, team: str) -> int:
+        """Return how many versions a team may still hand in within 24 hours of the first one that counts."""
+        return max(0, self._season.submissions_per_day - len(self._store.versions.times(team, time.time() - _DAY)))
 
     @contextlib.contextmanager
     def _counted(self, team: str) -> Iterator[None]:

@@ -211,12 +211,9 @@ class _Scale:
 
     def ticks(self) -> list[float]:
         """Return about five round ratings that have room on an axis."""
-        rough = self._width / 5
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= rough)
-        first = math.ceil(self._low / step)
-        values = [number * step for number in range(first, first + 12)]
-        return [value for value in values if abs(self.share(value) - 0.5) < 0.44]
+        from referee.pages import render
+
+        return [value for value in render.ticks(self._low, self._width) if abs(self.share(value) - 0.5) < 0.44]
 
 
 def _bracket(data: ReportData) -> Iterator[tuple[str, list[BracketLine], int]]:

@@ -43,7 +43,7 @@ function send(form) {
 
 /** Let a file be dropped on the form, and show how much of it is sent. @param {HTMLFormElement} form */
 function listenToForm(form) {
-  byId("drop").hidden = false;
+  byId("drop-words").hidden = false;
   for (const kind of ["dragover", "dragleave", "drop"]) form.addEventListener(kind, (event) => {
     event.preventDefault();
     form.classList.toggle("over", kind === "dragover");
@@ -56,10 +56,24 @@ function listenToForm(form) {
   });
 }
 
+/** The link of an invitation has the token behind its #, which no server sees. It leaves the address, and a form asks whose it is. */
+function openInvitation() {
+  const token = location.hash.slice(1);
+  const form = document.getElementById("sign-in");
+  if (location.pathname !== "/sign-in" || !token || token === "main" || !(form instanceof HTMLFormElement)) return;
+  history.replaceState(null, "", location.pathname);
+  part("token", HTMLInputElement).value = token;
+  const link = document.createElement("input");
+  Object.assign(link, { type: "hidden", name: "link", value: "1" });
+  form.append(link);
+  form.submit();
+}
+
 /** Begin. `renew` puts the parts of a fresh page in place of the old ones, `repaint` follows another theme. @param {(fresh: Document) => void} [renew] @param {() => void} [repaint] */
 export function showPage(renew = replaceParts, repaint) {
   listenToButtons(repaint);
   follow(renew);
   const form = document.getElementById("hand-in");
   if (form instanceof HTMLFormElement) listenToForm(form);
+  openInvitation();
 }

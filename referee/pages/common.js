@@ -1,11 +1,14 @@
 // What the scripts of the pages share: the theme, long tables, the choice by a name, and parts of a page that are filled or replaced.
 
 import { byId, part } from "./viewer/kit/dom.js";
+import { copyText } from "./viewer/app/clip.js";
 import { unpacked } from "./viewer/kit/packed.js";
 import { listenToTheme } from "./viewer/app/palette.js";
 
 /** What the reader has opened, by the id of the table; a table stays open when the server sends it again. @type {Set<string>} */
 const opened = new Set();
+/** Which folding parts the reader has opened or closed, by their keys. @type {Map<string, boolean>} */
+const folded = new Map();
 
 /** The address of what is asked for. @param {Record<string, string | number | null | undefined>} wanted */
 export function address(wanted) {
@@ -77,9 +80,11 @@ export function replaceParts(page) {
       wide.scrollLeft = scrolled[index] ?? 0;
     });
   }
+  for (const part of document.querySelectorAll("details[data-key]")) if (part instanceof HTMLDetailsElement) part.open = folded.get(part.dataset.key ?? "") ?? part.open;
   document.title = page.title;
   document.body.className = page.body.className;
   open();
+  sortAgain();
 }
 
 /** A page that the server makes; null if it doesn't answer. Only so does HTML come into a page without a text becoming markup. @param {string} from @returns {Promise<Document | null>} */
@@ -97,7 +102,11 @@ export function fetched(from) {
 export function listenToButtons(repaint) {
   listenToTheme(repaint);
   listenToHeadings();
+  for (const button of document.querySelectorAll("button.copies")) if (button instanceof HTMLElement) button.hidden = false;
   document.addEventListener("click", ({ target }) => {
+    const part = target instanceof Element ? target.closest("summary")?.parentElement : null;
+    if (part instanceof HTMLDetailsElement && part.dataset.key) folded.set(part.dataset.key, !part.open);
+    if (target instanceof HTMLButtonElement && target.matches(".copies, .watch button")) void copy(target);
     const table = target instanceof Element ? target.closest("button.more")?.getAttribute("aria-controls") : null;
     if (!table) return;
     opened.add(table);
@@ -105,18 +114,33 @@ export function listenToButtons(repaint) {
   });
 }
 
-/** The value of a cell to sort by: its number, or its text. @param {HTMLTableRowElement} row @param {number} column */
+/** Copy the command before a button, and say so after it. @param {HTMLButtonElement} button */
+async function copy(button) {
+  const [command, told] = [button.previousElementSibling, button.nextElementSibling];
+  if (!command || !told) return;
+  const isDone = await copyText(command.textContent ?? "");
+  if (!isDone) getSelection()?.selectAllChildren(command);
+  told.textContent = isDone ? "Copied." : "Selected: copy it with the keyboard.";
+}
+
+/** The value of a cell to sort by: its time, its number, or its text. @param {HTMLTableRowElement} row @param {number} column */
 function sortValue(row, column) {
+  const time = row.cells[column]?.querySelector("time")?.dateTime;
+  if (time) return Date.parse(time);
   const text = row.cells[column]?.textContent?.trim() ?? "";
   const amount = parseFloat(text.replace(/^½/, "0.5").replace("½", ".5").replace("−", "-").replaceAll(",", ""));
   return Number.isNaN(amount) ? text : amount;
 }
 
-/** Sort the rows of a table by the column of a heading; a second time the other way round. @param {HTMLTableCellElement} heading */
-function sortBy(heading) {
-  const body = heading.closest("table")?.tBodies[0];
+/** By which column the reader has sorted each table, and which way. @type {Map<string, { column: number, isUp: boolean }>} */
+const sorted = new Map();
+
+/** Sort the rows of a table by the column of a heading. @param {HTMLTableCellElement} heading @param {boolean} isUp */
+function sortBy(heading, isUp) {
+  const table = heading.closest("table");
+  const body = table?.tBodies[0];
   if (!body) return;
-  const isUp = heading.ariaSort === "descending";
+  sorted.set(table.id, { column: heading.cellIndex, isUp });
   for (const other of heading.parentElement?.children ?? []) other.ariaSort = null;
   heading.ariaSort = isUp ? "ascending" : "descending";
   // Texts begin with A, numbers with the greatest.
@@ -129,15 +153,26 @@ function sortBy(heading) {
   body.append(...[...body.rows].sort(order));
 }
 
-/** The headings of tables sort them: by a click, and with Enter or Space. */
+const headings = "table.sorts thead tr:last-child th";
+
+/** Let the keyboard reach the headings, and sort the tables that the server has sent again as the reader had them. */
+function sortAgain() {
+  for (const heading of document.querySelectorAll(headings)) {
+    if (!(heading instanceof HTMLTableCellElement)) continue;
+    heading.tabIndex = 0;
+    const wish = sorted.get(heading.closest("table")?.id ?? "");
+    if (wish?.column === heading.cellIndex && !heading.ariaSort) sortBy(heading, wish.isUp);
+  }
+}
+
+/** The headings of tables sort them: by a click, and with Enter or Space; a second time the other way round. */
 function listenToHeadings() {
-  const headings = "table.sorts thead tr:last-child th";
-  for (const heading of document.querySelectorAll(headings)) if (heading instanceof HTMLElement) heading.tabIndex = 0;
+  sortAgain();
   const act = (/** @type {Event} */ event) => {
     const heading = event.target instanceof Element ? event.target.closest(headings) : null;
     if (!(heading instanceof HTMLTableCellElement) || (event instanceof KeyboardEvent && event.key !== "Enter" && event.key !== " ")) return;
     event.preventDefault();
-    sortBy(heading);
+    sortBy(heading, heading.ariaSort === "descending");
   };
   document.addEventListener("click", act);
   document.addEventListener("keydown", act);

@@ -1,7 +1,7 @@
 // The report of a league: the team and the duels that the address asks for, the crosstable by keys, and a league that is running.
 
 import { byId, counted, number, part } from "./viewer/kit/dom.js";
-import { copyText, quoted } from "./viewer/app/clip.js";
+import { quoted } from "./viewer/app/clip.js";
 import { address, bulk, clean, configured, fetched, filled, keepingFocus, listenToPage, replaceParts } from "./common.js";
 import { joined, matchRow, side } from "./matches.js";
 
@@ -262,16 +262,6 @@ function onCross(kind, act) {
   });
 }
 
-/** Copy the command that shows a match. @param {HTMLButtonElement} button */
-async function copy(button) {
-  const command = button.previousElementSibling;
-  const told = button.nextElementSibling;
-  if (!command || !told) return;
-  const isDone = await copyText(command.textContent ?? "");
-  if (!isDone) getSelection()?.selectAllChildren(command);
-  told.textContent = isDone ? "Copied." : "Selected: copy it with the keyboard.";
-}
-
 /** Bring what the address asks for into view. */
 function show() {
   const isOne = wanted.match !== null || wanted.duel !== null;
@@ -308,7 +298,6 @@ function listen() {
       byId(section.slice(1)).scrollIntoView();
       byId(section.slice(1)).focus({ preventScroll: true });
     }
-    if (target instanceof HTMLButtonElement && target.closest(".watch")) void copy(target);
     if (target instanceof HTMLButtonElement && target.closest("#kinds")) {
       kind = target.dataset.kind ?? "";
       for (const button of document.querySelectorAll("#kinds button")) button.setAttribute("aria-pressed", String(button === target));

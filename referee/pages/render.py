@@ -22,7 +22,7 @@ from markupsafe import Markup, escape
 from referee.pages import page
 from referee.support import times
 from referee.support.times import shown_age, shown_time
-from referee.support.words import counted
+from referee.support.words import counted, size_text
 from referee.version import __version__
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def _environment() -> Environment:
         "points": points,
         "rating": rating,
         "segment": segment,
+        "size": size_text,
         "when": when,
     }
     return made
@@ -161,6 +162,14 @@ def when(moment: float | str | None) -> str:
     # A page has many: to format markup takes several times as long.
     made = f'<time datetime="{escape(exact)}" title="{shown_time(moment)}">{shown_age(moment)}</time>'
     return Markup(made)  # noqa: S704 - its parts are escaped, or made here
+
+
+def ticks(low: float, wide: float) -> list[float]:
+    """Return about five round numbers for an axis that begins at ``low`` and is ``wide``."""
+    power = 10.0 ** math.floor(math.log10(wide / 5))
+    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= wide / 5)
+    first = math.ceil(low / step)
+    return [number * step for number in range(first, math.floor((low + wide) / step) + 1)]
 
 
 def rating(elo: float | None) -> str:

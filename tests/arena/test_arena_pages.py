@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import time
+from html import unescape
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from commands import Commands
+    from playwright.sync_api import Page
     from seasons import Answer, Season
 
 ADA, BOB, STAFF = TOKENS["Ada"], TOKENS["Bob"], TOKENS[None]
@@ -58,10 +60,15 @@ def with_cookie(token: str, **more: str) -> dict[str, str]:
     return {"cookie": f"arena={token}", **more}
 
 
-def sent(running: Season, path: str, token: str, **fields: str) -> Answer:
+def sent(running: Season, path: str, by: str, /, **fields: str) -> Answer:
     """Send a form as a browser does."""
     kind = {"content-type": "application/x-www-form-urlencoded", "origin": "http://127.0.0.1:8300", "sec-fetch-site": "same-origin"}
-    return running.ask(path, None, urlencode(fields).encode(), with_cookie(token, **kind), "POST")
+    return running.ask(path, None, urlencode(fields).encode(), with_cookie(by, **kind), "POST")
+
+
+def sign_in(running: Season, token: str, **fields: str) -> Answer:
+    """Send the form that signs in."""
+    return sent(running, "/sign-in", "", **{"token": token, **fields})
 
 
 @pytest.fixture(scope="module")
@@ -84,22 +91,25 @@ def running(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
 
 
 def test_a_link_opens_a_session_whose_cookie_no_script_and_no_other_site_gets(running: Season) -> None:
-    path = f"/invite/{ADA}"
+    path, origin = "/sign-in", {"origin": "http://127.0.0.1:8300"}
     page = running.ask(path)
-    assert (page.status, "Sign in as Ada" in page.body.decode(), "set-cookie" in page.headers) == (200, True, False)
+    assert (page.status, "Your team's token" in page.body.decode(), "set-cookie" in page.headers) == (200, True, False)
     assert "form-action 'self'" in page.headers["content-security-policy"]
-    # The address has the token, so it goes into no referrer; "no-referrer" would make the origin of the form "null".
-    assert '<meta name="referrer" content="strict-origin">' in page.body.decode()
-    opened = sent(running, path, "")
+    # The link of an invitation asks first whose it is.
+    asked = sign_in(running, ADA, link="1")
+    assert (asked.status, "Sign in as Ada" in asked.body.decode(), "set-cookie" in asked.headers) == (200, True, False)
+    opened = sign_in(running, ADA)
     assert (opened.status, opened.headers["location"]) == (303, "/submit")
     cookie = opened.headers["set-cookie"].lower()
     assert cookie.startswith(f"arena={ADA}; ")
     assert {"httponly", "samesite=strict", "path=/"} <= set(cookie.split("; "))
     assert "secure" not in cookie
-    headers = {"origin": "http://127.0.0.1:8300", "x-forwarded-proto": "https"}
-    assert "; secure" in running.ask(path, headers=headers, method="POST").headers["set-cookie"].lower()
-    assert sent(running, f"/invite/{STAFF}", "").headers["location"] == "/staff"
-    assert [running.ask("/invite/tother", method=method, headers=headers).status for method in ("GET", "POST")] == [404, 404]
+    fields, kind = urlencode({"token": ADA}).encode(), {"content-type": "application/x-www-form-urlencoded"}
+    secure = {**kind, **origin, "x-forwarded-proto": "https"}
+    assert "; secure" in running.ask(path, None, fields, secure, "POST").headers["set-cookie"].lower()
+    assert sign_in(running, STAFF).headers["location"] == "/staff"
+    wrong = sign_in(running, "tother")
+    assert (wrong.status, "This token is not valid" in wrong.body.decode(), "tother" in wrong.body.decode()) == (401, True, False)
     # Only a form of this server signs in.
     for foreign in (
         {},
@@ -108,7 +118,7 @@ def test_a_link_opens_a_session_whose_cookie_no_script_and_no_other_site_gets(ru
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
     ):
-        refused = running.ask(path, headers=foreign, method="POST")
+        refused = running.ask(path, None, fields, {**kind, **foreign}, "POST")
         assert (refused.status, "set-cookie" in refused.headers) == (403, False), foreign
     # Revoking ends the session.
     assert running.ask("/submit", headers=with_cookie(ADA)).status == 200
@@ -124,8 +134,9 @@ def test_a_foreign_page_signs_nobody_in(commands: Commands, tmp_path: Path) -> N
     server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", "--slots", "1", cwd=tmp_path)
     try:
         top = server.stdout.readline().strip()
-        link = f"{top}invite/{BOB}"
-        foreign = f'<a href="{link}">cats</a><form method="post" action="{link}"><button>dogs</button></form>'
+        link = f"{top}sign-in#{BOB}"
+        fields = f'<input type="hidden" name="token" value="{BOB}"><button>dogs</button>'
+        foreign = f'<a href="{link}">cats</a><form method="post" action="{top}sign-in">{fields}</form>'
         # A refusal is a complaint of the console, so none is counted here.
         with launched() as browser, contextlib.closing(browser.new_context()) as context:
             page = context.new_page()
@@ -139,25 +150,28 @@ def test_a_foreign_page_signs_nobody_in(commands: Commands, tmp_path: Path) -> N
                 page.goto(f"{top}submit")
                 return str(page.locator("h2").first.text_content())
 
-            page.goto(f"{top}invite/{ADA}")
+            asked_for: list[str] = []
+            page.on("request", lambda request: asked_for.append(request.url))
+            page.goto(f"{top}sign-in#{ADA}")
             page.get_by_role("button", name="Sign in as Ada").click()
             page.get_by_text("A new version of Ada").wait_for()
-            follow("link", "cats")
-            page.get_by_role("heading", name="This is the invitation of Bob").wait_for()
-            assert team() == "A new version of Ada"
+            # The token is in no address that a server or a proxy sees, and the browser's history doesn't keep it.
+            assert not [address for address in asked_for if ADA in address]
+            page.go_back()
+            page.wait_for_load_state()
+            assert ADA not in page.url
             follow("button", "dogs")
             page.get_by_text("Another page can't ask this.").wait_for()
             assert team() == "A new version of Ada"
-            # Who presses the button, too, stays who they are until they sign out.
+            # Who is signed in stays who they are until they sign out.
             follow("link", "cats")
-            page.get_by_role("button", name="Sign in as Bob").click()
             page.get_by_text("You are signed in as Ada. Sign out, and open the link again.").wait_for()
             assert team() == "A new version of Ada"
             page.get_by_role("button", name="Sign out").click()
             follow("link", "cats")
             page.get_by_role("button", name="Sign in as Bob").click()
             page.get_by_text("A new version of Bob").wait_for()
-            assert page.evaluate("document.referrer") in ("", top)
+            assert BOB not in page.evaluate("document.referrer")
     finally:
         server.terminate()
         server.communicate(60)
@@ -198,7 +212,7 @@ def test_own_people_activate_their_versions(running: Season) -> None:
     assert (refused.status, "The arena is frozen. The active version stays." in refused.body.decode()) == (409, True)
     assert sent(running, "/teams/Ada/activate", STAFF, version="0").status == 422
     assert sent(running, "/teams/Ada/activate", STAFF, version="2").status == 303
-    assert [dict(entry.details) for entry in running.store.audit.last()] == [{"team": "Ada", "version": 2}]
+    assert [dict(entry.details) for entry in running.store.audit.last()] == [{"team": "Ada", "version": 2, "before": 1}]
 
 
 def test_who_can_hand_in_nothing_is_told_before_the_upload(running: Season) -> None:
@@ -251,7 +265,7 @@ def test_a_disqualified_team_is_no_contradiction_to_its_replays(running: Season)
 
 def test_the_staff_acts_by_forms(running: Season) -> None:
     assert sent(running, "/staff/freeze", STAFF).headers["location"] == "/staff"
-    assert "Take versions" in running.ask("/staff", headers=with_cookie(STAFF)).body.decode()
+    assert "Open hand-ins" in running.ask("/staff", headers=with_cookie(STAFF)).body.decode()
     assert "No version is taken." in running.ask("/submit", headers=with_cookie(ADA)).body.decode()
     assert sent(running, "/staff/thaw", STAFF).status == 303
     assert sent(running, "/staff/disqualify", STAFF, team="Bob", reason="copied").status == 303
@@ -260,6 +274,75 @@ def test_the_staff_acts_by_forms(running: Season) -> None:
     assert sent(running, "/staff/requeue", STAFF, id="x").status == 422
     assert sent(running, "/staff/nothing", STAFF).status == 404
     assert [entry.action for entry in running.store.audit.last()] == ["requeue", "disqualify", "thaw", "freeze"]
+
+
+def test_the_front_page_says_what_this_is_and_how_to_take_part(tmp_path: Path) -> None:
+    with season(tmp_path) as running:
+        empty = running.ask("/").body.decode()
+        assert 'id="now"' in empty
+        assert "data-replay" not in empty
+    file = tmp_path / "arena" / "arena.toml"
+    opens = "opens = 2020-01-02T08:00:00Z\ncloses = 2090-03-04T18:00:00Z\nfrozen = [{begins = 2080-01-01T00:00:00Z, ends = 2080-01-02T00:00:00Z}]"
+    file.write_text(file.read_text().replace("[season]", f"[season]\n{opens}"))
+    (tmp_path / "again").mkdir()
+    with copied(tmp_path, tmp_path / "again") as running:
+        words = unescape(running.ask("/").body.decode())
+        for expected in (
+            "A hunter flies over a board and can't steer, but it builds walls.",
+            "<dd>2020-01-02 08:00 UTC</dd>",
+            "<dd>2090-03-04 18:00 UTC</dd>",
+            "<dd>2080-01-01 00:00 UTC to 2080-01-02 00:00 UTC</dd>",
+            "<dd>10 within 24 hours, each up to 20 MiB</dd>",
+            "referee submit http://127.0.0.1:8300 my_bot",
+            '<form method="post" action="/sign-in"',
+        ):
+            assert expected in words
+        rules = running.ask("/rules").body.decode()
+        assert {"The board", "The end"} <= set(re.findall("<h2>(.*?)</h2>", rules))
+        assert "<dt>The step limit</dt><dd>40</dd>" in rules
+        assert "<a href=" not in rules.partition('class="prose"')[2].partition("</main>")[0]
+        described = running.ask("/api/openapi.json").json["paths"]
+        shown = re.findall(r"<code>(/api/[^<]*)</code>", running.ask("/api").body.decode())
+        assert shown == [path for path, methods in described.items() for _ in methods]
+
+
+def test_the_staff_undoes_what_it_did(running: Season) -> None:
+    def state() -> tuple[object, ...]:
+        active = {version.name for version in running.store.versions.all() if version.is_active}
+        return active, running.store.versions.disqualified(), running.store.season.now.is_frozen
+
+    def undo() -> str:
+        """Send the form beside the last action; return what the page says about that."""
+        part = running.ask("/staff", STAFF).body.decode().partition('id="last"')[2].partition("</section>")[0]
+        (action,) = re.findall(r'action="(/staff/\w+)"', part)
+        assert sent(running, action, STAFF, **dict(re.findall(r'name="(\w+)" value="(.*?)"', part))).status == 303
+        return part
+
+    first = state()
+    for action, fields, words in (
+        ("disqualify", {"team": "Ada", "reason": "copied"}, "Ada is disqualified: copied"),
+        ("activate", {"team": "Ada", "version": "1"}, "Version 1 of Ada is active."),
+        ("freeze", {}, "Hand-ins are frozen; matches go on."),
+    ):
+        assert sent(running, f"/staff/{action}", STAFF, **fields).status == 303
+        changed = state()
+        assert changed != first
+        assert words in undo()
+        assert state() == first
+    # To admit a team is undone with the reason of before, and a team without a version is admitted, too.
+    running.store.tokens.put([("tcleo", "Cleo")])
+    running.store.versions.disqualify("Bob", "slept")
+    running.store.versions.disqualify("Cleo", "slept")
+    before = state()
+    assert sent(running, "/staff/activate", STAFF, team="Bob", version="1").status == 303
+    undo()
+    assert state() == before
+    shown = running.ask("/staff", STAFF).body.decode()
+    assert shown.count("Admit again") == 2
+    assert sent(running, "/staff/activate", STAFF, team="Cleo", version="1").status == 303
+    assert "Cleo" not in running.store.versions.disqualified()
+    assert sent(running, "/staff/requeue", STAFF, id="1").status == 303
+    assert ">Undo<" not in running.ask("/staff", STAFF).body.decode()
 
 
 def test_only_the_match_page_of_the_server_may_hold_the_viewer(running: Season) -> None:
@@ -345,7 +428,11 @@ def test_the_lines_of_ratings_have_the_numbers_of_their_versions(running: Season
     ]
     running.store.ratings.put(points)
     chart = running.ask("/teams/Ada").body.decode().partition("</svg>")[0]
-    assert (chart.count("<polyline"), re.findall(r"<text [^>]*>(\d+)</text>", chart)) == (2, ["1", "2"])
+    assert (chart.count("<polyline"), re.findall(r">(v\d[^<]*)</text>", chart)) == (2, ["v1", "v2 ●"])
+    # Both axes have numbers, and the strong line is the active version.
+    assert len(re.findall(r">(?:0|[+\N{MINUS SIGN}]\d+)</text>", chart)) >= 3
+    assert re.search(r">\d+</text><text [^>]*>\d+ duels</text>", chart)
+    assert re.search(r'<g class="active"><title>Version 2, the active one</title>', chart)
 
 
 def test_a_record_has_no_seats_where_versions_play_one_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -395,7 +482,7 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
     count = sum(one["seats"]["hunter"]["team"] == hunter for one in matches)
     PlayingNotes(running.store, PretendPool(pretended, slots=2), print).tick([task_of("ab", {"hunter": "Ada v1", "prey": "Bob v1"}, {})])
     shown = running.ask("/staff", STAFF).body.decode()
-    assert f"{hunter}</a>: {count} late" in shown
+    assert re.search(rf">{hunter}</a></th>.*?data-label=\"Faults\">{count} late<", shown, re.DOTALL)
     assert "plays with 2 slots" in shown
     PlayingNotes(running.store, PretendPool(pretended, slots=2), print).tick(None)
     assert "The cluster has no workers: " in running.ask("/staff", STAFF).body.decode()
@@ -420,12 +507,35 @@ def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatc
     monkeypatch.setattr(intake, "check", check)
     running.hand_in(f"# four\n{IDLE}".encode(), ADA)
     assert Checker(running.arena).check_next()
-    assert '<li value="1">hunter: starts</li>' in shown[0]
+    assert re.search(
+        r"start <span class=\"faint\">0 of 5, running</span>.*<strong>starts</strong>.*The program starts", shown[0], re.DOTALL
+    )
     assert 'data-every="1000"' in shown[0]
     after = running.ask("/submissions/4", ADA).body.decode()
     assert ("It is wrong." in after, "hand in again" in after, "data-every" in after) == (True, True, False)
     assert "Why it is refused" in running.ask("/teams/Ada", ADA).body.decode()
     assert "Why it is refused" not in running.ask("/teams/Ada", BOB).body.decode()
+
+
+def staff_acts(page: Page) -> None:
+    """What the staff does with its page."""
+    # What ends a team's play is asked for twice, and undone with one button.
+    bob = page.locator("#teams-table tr", has_text="Bob")
+    assert not bob.get_by_role("button", name="Disqualify Bob").is_visible()
+    bob.get_by_text("Change").click()
+    bob.get_by_label("Why").fill("copied")
+    bob.get_by_role("button", name="Disqualify Bob").click()
+    bob.get_by_text("disqualified").wait_for()
+    page.locator("#last").get_by_text("Bob is disqualified: copied").first.wait_for()
+    assert axe(page) == []
+    page.get_by_role("button", name="Undo").click()
+    bob.get_by_text("active").wait_for()
+    # A heading sorts its table.
+    first = page.locator("#queue-table tbody th").first
+    assert first.inner_text() == "3"
+    for _ in range(2):
+        page.locator("#queue-table thead th", has_text="Number").click()
+    assert first.inner_text() == "1"
 
 
 @pytest.mark.slow
@@ -441,11 +551,25 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
     try:
         top = server.stdout.readline().strip()
         with launched() as browser, visiting(browser) as opened:
-            page = opened(f"{top}invite/{STAFF}", DESKTOP)
+            page = opened(f"{top}sign-in#{STAFF}", DESKTOP)
+            page.get_by_role("button", name="Sign in as the staff").wait_for()
             assert axe(page) == []
             page.get_by_role("button", name="Sign in as the staff").click()
             page.get_by_role("heading", name="Audit log").wait_for()
-            for path in ("", "live", "teams/Ada", f"matches/{match}", "submissions/1", "submissions/3", "teams/Bob", "staff"):
+            staff_acts(page)
+            for path in (
+                "",
+                "rules",
+                "api",
+                "sign-in",
+                "live",
+                "teams/Ada",
+                f"matches/{match}",
+                "submissions/1",
+                "submissions/3",
+                "teams/Bob",
+                "staff",
+            ):
                 page.goto(f"{top}{path}")
                 for size in (DESKTOP, PHONE):
                     resize(page, size["width"], size["height"])
@@ -456,10 +580,15 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
                         assert page.evaluate(RIGHTMOST) <= size["width"]
                         for cell in (".chart", ".age"):
                             assert page.locator(f"#standings-table tbody {cell}").first.is_visible()
+                    if path == "staff":
+                        assert page.locator("#teams-table thead").is_visible() == (size is DESKTOP)
+                    if path == "api":
+                        page.locator("details.endpoint").first.evaluate("part => { part.open = true; }")
                     if path.startswith("matches"):
                         page.frame_locator("iframe.viewer").get_by_text("verified").first.wait_for()
-            page.goto(f"{top}live")
-            page.wait_for_function(HAS_BOARDS, arg=1)
+            for path in ("", "live"):
+                page.goto(f"{top}{path}")
+                page.wait_for_function(HAS_BOARDS, arg=1)
             page.goto(f"{top}watch/{match}/")
             page.get_by_text("verified").wait_for()
 
@@ -468,18 +597,28 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
             bot.write_text("syntax error(\n")
             plain = opened(f"{top}matches/{match}", PHONE, java_script_enabled=False)
             assert [plain.locator(part).is_visible() for part in ("#result-title", ".viewer")] == [True, False]
-            plain.goto(f"{top}invite/{ADA}")
-            plain.get_by_role("button", name="Sign in as Ada").click()
+            plain.goto(f"{top}sign-in")
+            plain.locator("#token").fill(ADA)
+            plain.get_by_role("button", name="Sign in").click()
             plain.locator("#file").set_input_files(bot)
             plain.get_by_role("button", name="Hand in").click()
             plain.wait_for_url("**/submissions/4")
-            page = opened(f"{top}invite/{ADA}", PHONE)
+            page = opened(f"{top}sign-in#{ADA}", PHONE)
             page.get_by_role("button", name="Sign in as Ada").click()
             page.goto(f"{top}submissions/4")
             page.get_by_text("SyntaxError").first.wait_for()
+            page.locator("details.check-group[open]", has_text="It starts, is ready in time").first.get_by_text(
+                "The program starts"
+            ).wait_for()
             assert axe(page) == []
+            page.goto(f"{top}submissions/2")
+            page.get_by_text(re.compile(r"Placement: \d of 10 duels|Rated .* after")).wait_for()
             page.goto(f"{top}submit")
             assert axe(page) == []
+            assert "20 MiB, 7 of 10 left" in page.locator("#drop").inner_text()
+            page.get_by_role("button", name="Copy").click()
+            page.get_by_text(re.compile("Copied|Selected")).wait_for()
+            assert page.locator(".command code").inner_text() == f"referee submit {top[:-1]} my_bot --wait"
             page.evaluate(DROP)
             page.get_by_role("button", name="Hand in").click()
             page.wait_for_url("**/submissions/5")
@@ -488,4 +627,6 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
             assert axe(page) == []
     finally:
         server.terminate()
-        server.communicate(60)
+        told = "".join(server.communicate(60))
+    assert "hands in" in told
+    assert not [token for token in (ADA, BOB, STAFF) if re.search(rf"\b{token}\b", told)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from typing import TYPE_CHECKING
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import pytest
 from leagues import IDLE
@@ -106,7 +106,8 @@ def test_a_forged_token_is_no_token(token: str, running: Season) -> None:
     ):
         assert running.ask("/api/submissions/1", headers=headers).status == status
         assert running.ask("/submissions/1", headers=headers).status == status
-    assert running.ask(f"/invite/{quote(token)}").status == 404
+    browser = {**PLAIN, "origin": "http://127.0.0.1:8300"}
+    assert running.ask("/sign-in", None, urlencode({"token": token}, errors="replace").encode(), browser, "POST").status == 401
     assert running.store.tokens.holder(token) is None
 
 

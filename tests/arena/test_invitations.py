@@ -39,7 +39,7 @@ def test_each_team_gets_a_link_and_a_token_of_which_only_a_hash_is_stored(arena:
     assert done.returncode == 0, done.stderr
     found = read(done.stdout)
     assert list(found) == ["Ada", "Bob", "'=Cy+1"]
-    assert all(link == f"http://127.0.0.1:8300/invite/{token}" and token[0].isalpha() for link, token in found.values())
+    assert all(link == f"http://127.0.0.1:8300/sign-in#{token}" and token[0].isalpha() for link, token in found.values())
     store = (arena / "arena.sqlite").read_bytes() + b"".join(file.read_bytes() for file in arena.glob("arena.sqlite-wal"))
     assert not any(token.encode() in store for _, token in found.values())
     with ArenaStore.open(arena) as opened:
@@ -53,7 +53,7 @@ def test_each_team_gets_a_link_and_a_token_of_which_only_a_hash_is_stored(arena:
     file = arena.parent / "new.csv"
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     again = read(file.read_text())
-    assert again["Ada"][0] == f"https://arena.example.org/invite/{again['Ada'][1]}"
+    assert again["Ada"][0] == f"https://arena.example.org/sign-in#{again['Ada'][1]}"
     assert referee("arena", "invite", "arena", "roster.csv", "--out", "new.csv").stderr.endswith(
         "exists already; name another file with --out.\n"
     )

@@ -132,7 +132,7 @@ def test_a_bot_is_handed_in_from_the_workshop_checked_and_rated(commands: Comman
         page.locator("#hand-in summary").click()
         page.locator("#send").click()
         expect(page.locator("#sent")).to_contain_text("Sign in first")
-        page.goto(f"{top}invite/{TOKENS['Ada']}")
+        page.goto(f"{top}sign-in#{TOKENS['Ada']}")
         page.get_by_role("button", name="Sign in as Ada").click()
         page.get_by_role("link", name="Workshop").click()
         # The text is still there.
