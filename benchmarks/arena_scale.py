@@ -39,7 +39,7 @@ from referee.arena.api_models import MatchesQuery
 from referee.arena.views import ArenaViews
 from referee.tournament import store as core
 from referee.tournament.local import Finished
-from referee.tournament.values import Task, Task
+from referee.tournament.values import Task
 from referee.tournament.worker import Completed
 
 #: The budgets: seconds of a start, milliseconds of a duel or a result, of a view and of the command, MiB of memory and of its growth.
@@ -144,7 +144,7 @@ def _matches(at: int, pair: tuple[str, str], start: int) -> list[Task]:
 
 
 def _record(task: Task, ended: float) -> dict[str, Any]:
-    record = pretended(Task(task.key, 0, 0, task.names, task.settings, task.seed))
+    record = pretended(task)
     return {**core._record_row(record._replace(host="here", wall_seconds=0.6)), "counts": 1, "ended": ended}
 
 

@@ -71,15 +71,12 @@ def tasks(count: int, steps: int) -> Iterator[Task]:
     """Matches of these steps, each with a key of its own."""
     for number in range(count):
         key = f"{time.monotonic_ns():x}-{number}"
-        yield Task(key, number, 0, dict(zip(SEATS, "AB", strict=True)), {"max_steps": steps}, number)
+        yield Task(key, {seat: Entry(name, {}) for seat, name in zip(SEATS, "AB", strict=True)}, {"max_steps": steps}, number)
 
 
 def records(pool: LocalPool, matches: Iterable[Task]) -> Iterator[Record]:
     """Play matches as referee play --games does; their records as they come."""
-    games = (
-        Task(match.key, {seat: Entry(name, {}) for seat, name in match.seats.items()}, match.settings, match.seed) for match in matches
-    )
-    for ended, _ in played(games, WorkerPool(pool), 100 * pool.slots):
+    for ended, _ in played(matches, WorkerPool(pool), 100 * pool.slots):
         yield from (record for _, record in ended)
 
 
