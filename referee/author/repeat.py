@@ -9,9 +9,9 @@ from referee.isolation.log import Log
 from referee.match.asking import Asker
 from referee.match.options import TimeControl
 from referee.players.clock import Clock, LongWait
-from referee.players.exchange import GRACE, Exchange
+from referee.players.exchange import Exchange
 from referee.players.names import resolve
-from referee.players.player import host_of, is_human
+from referee.players.player import GRACE, host_of, is_human
 from referee.replay.faults import Fault
 from referee.replay.questions import ComparedAnswer
 from referee.replay.reader import start_of

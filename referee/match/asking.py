@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from referee.errors import StartError
 from referee.match.judge import Judge, fault
-from referee.players.connection import ConnectedPlayer
-from referee.players.exchange import GRACE
+from referee.players.player import GRACE
 from referee.replay.faults import CRASHED, Fault
 from referee.support.escape import escape, is_blank
 from referee.wire import encode
@@ -76,7 +75,7 @@ class Asker:
             greeting = self._judge.ready(player, reply, lines[seat][1].control)
             if isinstance(greeting, str):
                 greeting = "" if is_blank(greeting) else escape(greeting[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
-                if greeting and isinstance(player, ConnectedPlayer):
+                if greeting:
                     player.introduce(greeting)
             greetings[seat] = greeting
         for seat, greeting in greetings.items():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Generic
 
@@ -25,11 +23,10 @@ from referee.players.stack import places
 from referee.replay.events import MatchBegun, MatchResult, StepTaken, Waiting
 from referee.replay.faults import Fault
 from referee.replay.paths import log_path
-from referee.replay.writer import ReplayWriter
+from referee.replay.writer import ReplayWriter, new_head
 from referee.support import delays
 from referee.support.escape import escape
 from referee.support.words import the_seat
-from referee.version import __version__
 from referee.wire import encode
 from referee.wire.constants import NAME_LENGTH
 from referee.wire.seeds import seat_seed
@@ -287,14 +284,8 @@ class Match(Generic[S, M]):
         return encode.start(game.info, settings.rules, seat, game.codec.settings_json(settings), clock=clock, seed=seed, match=start.match)
 
     def _make_head(self) -> dict[str, Json]:
-        machine, game, settings, start = os.uname(), self.spec.game, self.spec.settings, self.spec.start
-        return {
-            "type": "head",
-            "format": 1,
-            "game": game.info.name,
-            "version": game.info.version,
-            "rules": settings.rules,
-            "settings": game.codec.settings_json(settings),
+        start = self.spec.start
+        about: dict[str, Json] = {
             "match": start.match,
             "seed": start.seed,
             "secret": start.secret.hex(),
@@ -307,13 +298,8 @@ class Match(Generic[S, M]):
             "isolation": self.level.name,
             "limits": self.level.kept_limits(),
             "accounting": self.level.accounting,
-            "machine": {
-                "system": f"{machine.sysname} {machine.machine}",
-                "cores": os.cpu_count(),
-                "python": ".".join(map(str, sys.version_info[:3])),
-            },
-            "referee": __version__,
         }
+        return new_head(self.spec.game, self.spec.settings, about)
 
     def _about(self, seat: Seat) -> dict[str, Json]:
         """Return a player's part of the head. A player with its own time control has it there, since its questions show it."""

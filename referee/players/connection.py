@@ -37,8 +37,9 @@ class ConnectedPlayer(RunningPlayer):
         link = Link(fds, log, lines, keeps_early=keeps_early or is_remote, is_remote=is_remote, overdue=connection.overdue)
         super().__init__(seat, connection.label, log, link)
 
+    @override
     def introduce(self, name: str) -> None:
-        """Call a person by its own name from now on. For a program the label says which file it is."""
+        """Call a person by its own name from now on."""
         if not self.link.is_remote:
             self.label = name
 

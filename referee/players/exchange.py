@@ -22,7 +22,7 @@ from referee.players.function import LocalPlayer
 from referee.players.link import Link
 from referee.players.meter import QUICK, BotMeter, CpuMeter, Meter
 from referee.players.pending import PendingQuestion, late, out_of_time
-from referee.players.player import Connection, Function, Reply, RunningPlayer
+from referee.players.player import GRACE, Connection, Function, Reply, RunningPlayer
 from referee.players.polling import Polling
 from referee.players.scheduling import BotTurn, Turns
 from referee.players.waiting import AnswerWait
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 _SHORT = 0.01
 #: The same in milliseconds, and how long the first look for an answer lasts before the referee looks for bots that work out of turn.
 _SHORT_MS, _FIRST_MS = 10, 1
-#: Seconds that a bot has to exit after the last message.
-GRACE = 1.0
 
 
 class _BotParts(NamedTuple):

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from referee.wire.lines import LineBuffer
 
 
+#: How long a program may take to exit after the end of a match, in seconds.
+GRACE = 1.0
 #: The player name for a person on a command line.
 HUMAN = "human"
 
@@ -78,6 +80,9 @@ class RunningPlayer:
         self.log = log
         self.link = link
         self.process = process
+
+    def introduce(self, name: str) -> None:
+        """Take the name that the player gives itself. Its label stays: for a program it says which file it is."""
 
     def failure(self) -> Failure:
         """Return how it ended. Raises MatchVoid if the player is not to blame, such as where its sandbox failed."""

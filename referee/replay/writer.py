@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
+import sys
 import zlib
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -12,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import ReplayUnwritten
 from referee.replay.events import Listener, MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
 from referee.support.signals import blocked_signals
+from referee.version import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from io import RawIOBase
     from pathlib import Path
 
-    from referee.games.game import Json
+    from referee.games.game import Game, Json
 
 FORMAT = 1
 #: The text before the digest in the last line. The digest covers everything up to and including this text.
@@ -30,6 +33,26 @@ SHORT_TEXT = 200
 
 #: Returns a JSON value as the text that stands in a replay.
 dumps = json.JSONEncoder(separators=(",", ":")).encode
+
+
+def new_head(game: Game[Any, Any], settings: Any, about: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the head of the replay of a match on this machine. ``about`` says who plays, from which seed, and under which conditions."""
+    machine = os.uname()
+    return {
+        "type": "head",
+        "format": FORMAT,
+        "game": game.info.name,
+        "version": game.info.version,
+        "rules": settings.rules,
+        "settings": game.codec.settings_json(settings),
+        **about,
+        "machine": {
+            "system": f"{machine.sysname} {machine.machine}",
+            "cores": os.cpu_count(),
+            "python": ".".join(map(str, sys.version_info[:3])),
+        },
+        "referee": __version__,
+    }
 
 
 class ReplayWriter(Listener):

@@ -51,7 +51,7 @@ NAMES = frozenset(
 _FOLDERS = ("referee/games", "referee/replay", "referee/wire", "referee/support", "example_bots")
 _MODULES = (
     *("referee/__init__", "referee/errors", "referee/version"),
-    *(f"referee/match/{name}" for name in ("__init__", "course", "judge")),
+    *(f"referee/match/{name}" for name in ("__init__", "asking", "course", "judge")),
     *(f"referee/players/{name}" for name in ("__init__", "crash_report", "function", "player")),
     *(f"referee/isolation/{name}" for name in ("__init__", "bot", "file_names", "log")),
     *(f"referee/workshop/{name}" for name in ("__init__", "loop", "run")),

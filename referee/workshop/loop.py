@@ -1,48 +1,44 @@
 """A match whose players are all functions of this process, as the workshop plays it in a browser.
 
-It drives ``match.course``, the generator that ``Match`` drives, and has the same judge and the same replay writer. What it doesn't have is what a
+It drives ``match.course``, the generator that ``Match`` drives, and has the same asker, judge and replay writer. What it doesn't have is what a
 browser lacks: processes, threads, clocks of processor time, pydantic. ``tests/workshop/test_loop.py`` holds it to that, and to the replays of
 ``Match``.
 """
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from referee.isolation.log import Log
+from referee.match.asking import Asker
 from referee.match.course import Turn, TurnReplies, course
-from referee.match.judge import Judge
 from referee.players.function import LocalPlayer
 from referee.replay.events import MatchBegun, MatchResult, StepTaken, TimeUsed
 from referee.replay.faults import Fault
-from referee.replay.writer import ReplayWriter
-from referee.support.escape import escape, is_blank
-from referee.version import __version__
+from referee.replay.writer import ReplayWriter, new_head
+from referee.support.escape import escape
 from referee.wire import encode
 from referee.wire.constants import NAME_LENGTH
 from referee.wire.seeds import match_id, seat_seed, secret_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from referee.games.game import Game, Json, Seat
     from referee.match.course import Course
-    from referee.players.clock import Clock
     from referee.players.player import Function, Reply
-    from referee.replay.answers import AnswerWarning, JudgedAnswer
+    from referee.replay.answers import TurnAnswers
 
 #: The limits of lines and logs that also hold where nothing is isolated.
 LIMITS = {"line_bytes": 1 << 16, "stderr_bytes": 1 << 20, "remarks_bytes": 1 << 23}
+NO_LIMITS: dict[str, Json] = {"kind": "wall", "startup": None, "move": None, "bank": None, "increment": 0.0}
 
 
 class Stopwatch:
-    """Counts the seconds of one player's answers; the match has no limits. It is the ``Clock`` of the judge."""
+    """Counts the seconds of one player's answers, without a limit. The asker takes it for a ``Clock`` and for its ``TimeControl``."""
 
-    kind = "wall"
-    limits: Mapping[str, Json] = {"kind": kind, "startup": None, "move": None, "bank": None, "increment": 0.0}
+    kind, move, bank = "wall", None, None
 
     def __init__(self) -> None:
         self.control = self
@@ -60,6 +56,28 @@ class Stopwatch:
         return TimeUsed(self.used, self.used, 0.0, self.answers, self.longest, None)
 
 
+class LocalExchange:
+    """Passes lines to functions of this process. The asker takes it for an ``Exchange``."""
+
+    processes: Mapping[Seat, Any] = {}
+
+    def __init__(self, players: Mapping[Seat, LocalPlayer]) -> None:
+        self.players = players
+
+    def ask(self, seat: Seat, question: bytes, _clock: object) -> Reply:
+        """Return the reply to a question."""
+        return self.players[seat].ask(question, None)
+
+    def ask_all(self, questions: Mapping[Seat, tuple[bytes, object]], _ends: object, *, is_start: bool) -> dict[Seat, Reply]:
+        """Return the replies to questions."""
+        return {seat: self.ask(seat, *question) for seat, question in questions.items()}
+
+    def dismiss(self, lines: Mapping[Seat, bytes], _grace: float) -> None:
+        """Pass the last messages."""
+        for seat, line in lines.items():
+            self.players[seat].answer(line)
+
+
 class LocalMatch:
     """One match of functions; call ``run`` once. ``on_turn`` is called with the number of each turn before its questions.
 
@@ -73,10 +91,8 @@ class LocalMatch:
         self._programs, self._replay, self._on_turn = players, replay, on_turn
         self.players = {seat: LocalPlayer(seat, player, Log(None, LIMITS["stderr_bytes"])) for seat, player in players.items()}
         self._watches = {seat: Stopwatch() for seat in players}
-        # The judge bills answers and needs nothing else of a clock here.
-        clocks = cast("Mapping[Seat, Clock]", self._watches)
-        self._judge = Judge(game, clocks, {}, self._warn, excuses=False, remarks_bytes=LIMITS["remarks_bytes"])
-        self._notices: dict[Seat, list[dict[str, str]]] = {seat: [] for seat in players}
+        exchange, clocks = cast("Any", LocalExchange(self.players)), cast("Any", self._watches)
+        self._asker = Asker(game, clocks, {}, exchange, excuses=False, remarks_bytes=LIMITS["remarks_bytes"])
         self._names = {seat: escape(player.label, NAME_LENGTH) for seat, player in players.items()}
         self._faults: dict[Seat, Fault] = {}
         self._fault_steps: dict[Seat, int] = {}
@@ -86,7 +102,7 @@ class LocalMatch:
         writer = ReplayWriter(self._replay)
         try:
             state = self._game.start(self._settings, self._secret)
-            greeting = self._replies(0, {}, self._greet())
+            greeting = self._greet(state)
             head = self._head()
             writer.begun(MatchBegun(head, state, self._game))
             state, steps = self._play(course(self._game, self._settings, state, 0, greeting), writer)
@@ -95,42 +111,23 @@ class LocalMatch:
             raise
         outcome = self._game.outcome(state)
         assert outcome is not None
-        for seat in self.players.keys() - self._faults:
-            self.players[seat].answer(encode.end({**outcome.to_json(), "steps": steps}))
-        result = MatchResult(
-            outcome,
-            steps,
-            state,
-            not greeting.faults,
-            self._faults,
-            self._fault_steps,
-            {seat: watch.time() for seat, watch in self._watches.items()},
-            self._names,
-            head,
-            file=self._replay,
-        )
+        self._asker.dismiss(dict.fromkeys(self.players.keys() - self._faults, encode.end({**outcome.to_json(), "steps": steps})))
+        times = {seat: watch.time() for seat, watch in self._watches.items()}
+        is_started, faults = not greeting.faults, self._faults
+        result = MatchResult(outcome, steps, state, is_started, faults, self._fault_steps, times, self._names, head, file=self._replay)
         writer.ended(result)
         return result
 
-    def _greet(self) -> dict[Seat, Fault]:
+    def _greet(self, state: Any) -> TurnReplies:
         """Send ``start`` to each player and read its name; return the faults of those that aren't ready."""
-        faults = {}
-        for seat, player in self.players.items():
-            line = encode.start(
-                self._game.info,
-                self._settings.rules,
-                seat,
-                self._game.codec.settings_json(self._settings),
-                clock=Stopwatch.limits,
-                seed=seat_seed(self._secret, match_id(self._secret), seat),
-                match=match_id(self._secret),
-            )
-            name = self._judge.ready(player, player.ask(line, None), cast("Any", self._watches[seat]))
-            if isinstance(name, Fault):
-                faults[seat] = name
-            elif not is_blank(name):
-                self._names[seat] = escape(name[:NAME_LENGTH], 4 * NAME_LENGTH)[:NAME_LENGTH]
-        return faults
+        info, rules, settings = self._game.info, self._settings.rules, self._game.codec.settings_json(self._settings)
+        match, lines = match_id(self._secret), {}
+        for seat, watch in self._watches.items():
+            seed = seat_seed(self._secret, match, seat)
+            lines[seat] = encode.start(info, rules, seat, settings, clock=NO_LIMITS, seed=seed, match=match), cast("Any", watch)
+        greetings = self._asker.greet(state, lines, {})
+        self._names |= {seat: name for seat, name in greetings.items() if name and not isinstance(name, Fault)}
+        return self._replies(0, {}, {seat: fault for seat, fault in greetings.items() if isinstance(fault, Fault)})
 
     def _play(self, steps: Course[Any], writer: ReplayWriter) -> tuple[Any, int]:
         replies = None
@@ -142,58 +139,35 @@ class LocalMatch:
                 return last
             replies = None
             if isinstance(event, Turn):
-                replies = self._ask(*event)
+                self._on_turn(event.turn)
+                answers = self._asker.ask(*event)
+                faults = {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}
+                replies = self._replies(event.turn, answers, faults)
             elif isinstance(event, StepTaken):
-                for notice in event.notices:
-                    if notice.seat is not None:
-                        self._notices[notice.seat].append({"code": notice.code, "text": notice.text})
+                self._asker.tell(event.notices)
                 writer.stepped(event)
             else:
                 writer.faulted(event)
 
-    def _ask(self, turn: int, state: Any, movers: Sequence[Seat]) -> TurnReplies:
-        self._on_turn(turn)
-        answers = {seat: self._judge.answer(self.players[seat], turn, state, self._reply(turn, state, seat)) for seat in movers}
-        return self._replies(turn, answers, {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None})
-
-    def _reply(self, turn: int, state: Any, seat: Seat) -> Reply:
-        notices, self._notices[seat] = self._notices[seat], []
-        return self.players[seat].ask(encode.turn(turn, self._game.codec.view_text(state, seat), notices, "null", None), None)
-
-    def _replies(self, turn: int, answers: dict[Seat, JudgedAnswer], faults: dict[Seat, Fault]) -> TurnReplies:
+    def _replies(self, turn: int, answers: TurnAnswers, faults: dict[Seat, Fault]) -> TurnReplies:
         """Note the faults of a turn."""
         self._faults |= faults
         self._fault_steps |= dict.fromkeys(faults, turn)
         return TurnReplies(answers, faults, {})
 
-    def _warn(self, seat: Seat, warnings: Sequence[AnswerWarning]) -> None:
-        self._notices[seat] += [{"code": warning.notice_code, "text": warning.text} for warning in warnings]
-
     def _head(self) -> dict[str, Json]:
         """Return the head of the replay, which is that of a match without limits and without isolation."""
-        machine, game, settings = os.uname(), self._game, self._settings
-        return {
-            "type": "head",
-            "format": 1,
-            "game": game.info.name,
-            "version": game.info.version,
-            "rules": settings.rules,
-            "settings": game.codec.settings_json(settings),
+        about: dict[str, Json] = {
             "match": match_id(self._secret),
             "seed": self._seed,
             "secret": self._secret.hex(),
             "players": {seat: {"name": self._names[seat], **player.about} for seat, player in self._programs.items()},
-            "clock": dict(Stopwatch.limits),
+            "clock": NO_LIMITS,
             "ask": "in-turn",
             "idle": "stop",
             "on_malformed": "forfeit",
             "isolation": "none",
             "limits": LIMITS,
             "accounting": "approximate",
-            "machine": {
-                "system": f"{machine.sysname} {machine.machine}",
-                "cores": os.cpu_count(),
-                "python": ".".join(map(str, sys.version_info[:3])),
-            },
-            "referee": __version__,
         }
+        return new_head(self._game, self._settings, about)
