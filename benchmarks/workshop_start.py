@@ -4,18 +4,17 @@
 
 ``ready`` is from the request of the page until a match can be run, in seconds; ``cpu`` is the processor time of all processes of the browser
 meanwhile, which doesn't depend on what else the machine does. ``steps`` are those of boxer against runner in a second, by the page's own clock
-and by ``referee.workshop.loop`` here. Best of the rounds. It needs Pyodide's package, which ``make setup`` fetches.
+and by ``referee.workshop.loop`` here. Medians of the rounds. It needs Pyodide's package, which ``make setup`` fetches.
 """
 
 import argparse
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
-import threading
-from functools import partial
-from http.server import ThreadingHTTPServer
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 import psutil
@@ -27,7 +26,6 @@ from referee.players.player import Function
 from referee.workshop import pyodide
 from referee.workshop.build import build
 from referee.workshop.loop import LocalMatch
-from referee.workshop.serve import Handler
 from sdk.bot import Conversation
 
 PATIENCE_MS = 600_000
@@ -80,14 +78,14 @@ def main() -> None:
         folder = Path(place)
         build(folder / "site", Path(sys.prefix) / "lib" / "pyodide" / pyodide.ARCHIVE)
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder / "site"))) as server:
-            threading.Thread(target=server.serve_forever).start()
-            address = f"http://127.0.0.1:{server.server_address[1]}/"
+        words = [sys.executable, "-m", "referee", "workshop", "serve", str(folder / "site"), "--port", "0"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            address = server.stdout.readline().strip()
             figures = [(*in_browser(browser, address), here(folder)) for _ in range(rounds)]
-            server.shutdown()
+            server.terminate()
         browser.close()
-    ready, cpu, *_ = map(min, zip(*figures, strict=True))
-    *_, rate, floor = map(max, zip(*figures, strict=True))
+    ready, cpu, rate, floor = map(median, zip(*figures, strict=True))
     print(f"ready {ready:.1f} s, cpu {cpu:.1f} s, steps {rate:,.0f} in the browser, {floor:,.0f} in this Python, {floor / rate:.1f} times")
 
 

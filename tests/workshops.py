@@ -91,6 +91,7 @@ def run(page: Page, text: str) -> str:
 
 #: Bots that do harm, with what the page says of their match.
 HOSTILE = {
+    "loops": (bot("while True:", "    pass"), "The bot thought for more than 10 s"),
     "floods prints": (bot("for _ in range(100_000):", "    print('x' * 1000)", "raise SystemExit"), "raised SystemExit"),
     "allocates": (bot("self.all = []", "while True:", "    self.all.append(bytearray(1 << 27))"), "raised MemoryError"),
     "changes the rules": (
@@ -114,6 +115,18 @@ HOSTILE = {
     "touches the page": (bot("import js", "js.parent.document", "print('escaped')"), "raised AttributeError"),
     "reads storage": (bot("import js", "js.localStorage, js.indexedDB", "print('escaped')"), "raised AttributeError"),
 }
+
+
+def check_harmless(page: Page, top: str, api: str = "") -> None:
+    """Run all bots that do harm, on a page below ``top``; then a good one plays as ever. They ask for addresses that begin with ``api``."""
+    port = top.rstrip("/").rpartition(":")[2]
+    for name, (text, expected) in HOSTILE.items():
+        sentence = run(page, text.replace("ADDRESS/", top + api).replace("PORT", port))
+        assert expected in sentence, name
+        assert "escaped" not in page.locator("#prints").inner_text(), name
+        assert len(page.locator("#prints").inner_text()) < 110_000, name
+    assert "The prey is still free after 60 steps" in run(page, bot("pass"))
+
 
 #: Attempts of a script in the frame of Python, which a bot may become that gets out of its interpreter.
 ATTEMPTS = """async (address) => {

@@ -66,7 +66,7 @@ class ArenaServer:
         made.router.routes.extend(self._pages.routes())
         guarded = SecurityMiddleware(made, names, takes_addresses=takes_addresses, has_forms=True)
         watching = self._pages.watching(guarded, names, takes_addresses=takes_addresses)
-        return watching if self._workshop is None else WorkshopPages(watching, self._workshop)
+        return watching if self._workshop is None else WorkshopPages(self._workshop, watching)
 
     def has_token(self, scope: Scope) -> bool:
         """Return whether a request has the token of a team or of the staff."""

@@ -9,8 +9,11 @@ from typing import Annotated
 import typer
 
 from referee.cli.app import INSTRUCTORS, app, command, group, put, say
+from referee.cli.pages import tell_port
+from referee.support.packages import need_web
 from referee.support.words import program
 
+_HOST = "127.0.0.1"
 workshop = group("workshop", "A page on which bots are written and played in the browser, with nothing to install.")
 app.add_typer(workshop, rich_help_panel=INSTRUCTORS)
 
@@ -24,6 +27,8 @@ def build(
     """Write the workshop into a folder that any web server can serve."""
     from referee.workshop import build as site
 
+    if pyodide is None:
+        say("npm fetches Pyodide, which is 6 MB.")
     site.build(folder, pyodide)
     put(str(folder), f"Next:  {program()} workshop serve {shlex.quote(str(folder))}")
 
@@ -35,10 +40,16 @@ def serve(
     port: Annotated[int, typer.Option("--port", metavar="PORT", min=0, max=65_535, help="The port; 0: any free port.")] = 8400,
 ) -> None:
     """Serve the workshop to the browsers of this machine until Ctrl-C."""
-    from referee.workshop import serve as server
+    need_web("referee workshop serve")
+    from referee.pages import serve as pages
+    from referee.workshop.pages import WorkshopPages
 
-    def tell(address: str) -> None:
-        put(address)
+    site, listener = WorkshopPages(folder), pages.bind(_HOST, port)
+    number = listener.getsockname()[1]
+
+    def tell() -> None:
+        tell_port(port, number)
+        put(f"http://{_HOST}:{number}/")
         say("Ctrl-C ends the server.")
 
-    server.serve(folder, port, tell)
+    pages.serve_site(lambda: site, listener, pages.names_of(_HOST), tell)

@@ -35,18 +35,8 @@ MARK, _MARK_BYTES = "workshop.json", b'{"generator":"referee workshop"'
 #: Files of the page as they stand in this package.
 _STATIC = ("workshop.js", "editor.js", "editor.LICENSE.txt", "worker.js")
 #: All files of the site that browsers ask for.
-NAMES = frozenset(
-    (
-        *_STATIC,
-        "workshop.css",
-        "index.html",
-        "frame.html",
-        "viewer.html",
-        "referee.zip",
-        MARK,
-        *(f"{PYODIDE}/{name}.gz" for name in pyodide.FILES),
-    )
-)
+NAMES = {*_STATIC, "workshop.css", "index.html", "frame.html", "viewer.html", "referee.zip", MARK, f"{PYODIDE}/LICENSE.txt"}
+NAMES |= {f"{PYODIDE}/{name}.gz" for name in pyodide.FILES}
 #: What runs in the browser of this package: whole folders, and single modules of folders that need what a browser lacks.
 _FOLDERS = ("referee/games", "referee/replay", "referee/wire", "referee/support", "example_bots")
 _MODULES = (
@@ -60,11 +50,10 @@ _MODULES = (
 _NOT_OF_BOTS = ("testing", "env")
 #: The names that typing_extensions offers to older Pythons; the Python of the browser has them itself.
 _TYPING = "from typing import *\n"
-_LICENCE = f"""Pyodide {pyodide.VERSION} is in this folder as its authors publish it on npm (pyodide@{pyodide.VERSION}).
+#: What stands before the text of the licence.
+_LICENCE = f"""The files in this folder are those of npm's pyodide@{pyodide.VERSION}. Their source is at https://github.com/pyodide/pyodide, their licence below.
+They contain Python, whose licence is at https://docs.python.org/3/license.html.
 
-This Source Code Form is subject to the terms of the Mozilla Public License, v. 2.0. If a copy of the MPL was not distributed with this
-file, You can obtain one at https://mozilla.org/MPL/2.0/. The source code is at https://github.com/pyodide/pyodide. It contains Python,
-under the licence of the Python Software Foundation: https://docs.python.org/3/license.html.
 """
 #: With these headers a page may share memory with its workers, so that a bot can be interrupted.
 HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
@@ -81,7 +70,8 @@ def build(folder: Path, archive: Path | None = None) -> None:
     files = {f"{PYODIDE}/{name}.gz": gzip.compress(data, 6, mtime=0) for name, data in pyodide.read(archive).items()}
     files |= {name: data.encode() for name, data in _pages().items()}
     files |= {name: (_SITE / name).read_bytes() for name in _STATIC}
-    files |= {"referee.zip": packed().getvalue(), MARK: data_of_page(), f"{PYODIDE}/LICENSE.txt": _LICENCE.encode()}
+    licence = gzip.decompress((_SITE / "pyodide.LICENSE.txt.gz").read_bytes())
+    files |= {"referee.zip": packed().getvalue(), MARK: data_of_page(), f"{PYODIDE}/LICENSE.txt": _LICENCE.encode() + licence}
     files |= {name: text.encode() for name, text in _examples_of_headers().items()}
     (folder / PYODIDE).mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
@@ -146,18 +136,14 @@ def _game(game: Any) -> dict[str, Json]:
     info = game.info
     seats = game.seats(game.codec.settings(None, {}))
     bots = [bot for bot in example_bots.BOTS if bot.game == info.name]
+    python, name = named("python"), "my_bot.py"
     return {
         "name": info.name,
         "rules": list(info.rule_sets),
         "seats": list(seats),
         "limits": "max_steps" in [option.name for option in info.options],
-        "bots": [
-            {"name": bot.name, "seats": [seat for seat in seats if bot.plays(seat)], "rules": list(bot.rules), "idea": bot.idea}
-            for bot in bots
-        ],
-        "starters": {seat: compose(choose(seat, info.name), named("python"), "my_bot.py", "my_bot.py")[0] for seat in seats}
-        if game.starters
-        else {},
+        "bots": [{"name": bot.name, "seats": [*filter(bot.plays, seats)], "rules": [*bot.rules], "idea": bot.idea} for bot in bots],
+        "starters": {seat: compose(choose(seat, info.name), python, name, name)[0] for seat in seats if game.starters},
     }
 
 

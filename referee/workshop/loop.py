@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Seat
     from referee.match.course import Course
     from referee.players.player import Function, Reply
-    from referee.replay.answers import TurnAnswers
 
 #: The limits of lines and logs that also hold where nothing is isolated.
 LIMITS = {"line_bytes": 1 << 16, "stderr_bytes": 1 << 20, "remarks_bytes": 1 << 23}
@@ -127,7 +126,7 @@ class LocalMatch:
             lines[seat] = encode.start(info, rules, seat, settings, clock=NO_LIMITS, seed=seed, match=match), cast("Any", watch)
         greetings = self._asker.greet(state, lines, {})
         self._names |= {seat: name for seat, name in greetings.items() if name and not isinstance(name, Fault)}
-        return self._replies(0, {}, {seat: fault for seat, fault in greetings.items() if isinstance(fault, Fault)})
+        return TurnReplies({}, {seat: fault for seat, fault in greetings.items() if isinstance(fault, Fault)}, {})
 
     def _play(self, steps: Course[Any], writer: ReplayWriter) -> tuple[Any, int]:
         replies = None
@@ -141,19 +140,14 @@ class LocalMatch:
             if isinstance(event, Turn):
                 self._on_turn(event.turn)
                 answers = self._asker.ask(*event)
-                faults = {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}
-                replies = self._replies(event.turn, answers, faults)
+                replies = TurnReplies(answers, {seat: answer.fault for seat, answer in answers.items() if answer.fault is not None}, {})
             elif isinstance(event, StepTaken):
                 self._asker.tell(event.notices)
                 writer.stepped(event)
             else:
+                self._faults |= event.faults
+                self._fault_steps |= dict.fromkeys(event.faults, event.turn)
                 writer.faulted(event)
-
-    def _replies(self, turn: int, answers: TurnAnswers, faults: dict[Seat, Fault]) -> TurnReplies:
-        """Note the faults of a turn."""
-        self._faults |= faults
-        self._fault_steps |= dict.fromkeys(faults, turn)
-        return TurnReplies(answers, faults, {})
 
     def _head(self) -> dict[str, Json]:
         """Return the head of the replay, which is that of a match without limits and without isolation."""

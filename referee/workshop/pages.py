@@ -1,4 +1,4 @@
-"""The workshop as a part of another site, such as that of an arena."""
+"""Serves the workshop, as a site of its own or as a part of an arena's."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import TYPE_CHECKING
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from referee.errors import UsageError
 from referee.support.files import open_regular
-from referee.workshop.build import HEADERS, NAMES, PYODIDE
+from referee.support.words import program
+from referee.workshop.build import HEADERS, NAMES, PYODIDE, is_site
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-#: Where the site has the workshop.
+#: Where an arena has the workshop.
 PATH = "/workshop/"
 _HEADERS = {
     **HEADERS,
@@ -30,26 +33,38 @@ _LASTING, _CHECKED = "public, max-age=31536000, immutable", "no-cache"
 
 
 class WorkshopPages:
-    """An application with the files of a built workshop below ``PATH``; all other requests go to ``app``.
+    """An application with the files of a built workshop: below ``PATH``, if all other requests go to the application of an arena.
 
-    The files have policies of their own, which the rest of the site must not replace. Their page offers to hand in, by the API of the site.
+    The files have policies of their own, which the rest of the site must not replace. In an arena their page offers to hand in, by its API.
+    It is a ``ServedSite``, too. UsageError if the folder isn't a workshop.
     """
 
-    def __init__(self, app: ASGIApp, folder: Path) -> None:
-        self._app, self._folder = app, folder
+    def __init__(self, folder: Path, arena: ASGIApp | None = None) -> None:
+        if not is_site(folder):
+            what = "is not a workshop" if folder.exists() else "does not exist"
+            raise UsageError(f"{folder} {what}. Build a workshop in a new folder: {program()} workshop build FOLDER")
+        self._folder, self._arena, self._top = folder, arena, "/" if arena is None else PATH
+
+    def app(self, _names: Iterable[str] = (), *, takes_addresses: bool = False) -> ASGIApp:
+        """Return the application."""
+        return self
+
+    def has_token(self, _: Scope) -> bool:
+        """Return False: nobody has one."""
+        return False
+
+    def close(self) -> None:
+        """There is nothing to end."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        path = scope.get("path", "")
-        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or not path.startswith(PATH.rstrip("/")):
-            await self._app(scope, receive, send)
-        elif path == PATH.rstrip("/"):
-            await RedirectResponse(PATH)(scope, receive, send)
-        elif path.startswith(PATH):
-            response = await run_in_threadpool(self._file, path.removeprefix(PATH) or "index.html")
-            await response(scope, receive, send)
-        else:
-            await self._app(scope, receive, send)
+        path, is_reading = scope.get("path", ""), scope["type"] == "http" and scope["method"] in ("GET", "HEAD")
+        answer: ASGIApp = self._arena or PlainTextResponse("The workshop can only be read.\n", 405)
+        if is_reading and f"{path}/" == PATH == self._top:
+            answer = RedirectResponse(PATH)
+        elif is_reading and path.startswith(self._top):
+            answer = await run_in_threadpool(self._file, path.removeprefix(self._top) or "index.html")
+        await answer(scope, receive, send)
 
     def _file(self, name: str) -> Response:
         try:
@@ -59,7 +74,7 @@ class WorkshopPages:
                 data = file.read()
         except (OSError, ValueError):
             return PlainTextResponse("The workshop has no such file.\n", 404)
-        if name == "index.html":
+        if name == "index.html" and self._arena is not None:
             data = data.replace(b"<html", b"<html data-arena", 1)
         media_type = "application/gzip" if name.endswith(".gz") else mimetypes.guess_type(name)[0] or "application/octet-stream"
         return Response(

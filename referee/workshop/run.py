@@ -11,6 +11,7 @@ import sys
 import time
 import traceback
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from io import TextIOBase
 from pathlib import Path
 from types import ModuleType
@@ -48,7 +49,7 @@ _UNCALLED = "{} ends without a call of main(). The workshop runs bots of the SDK
 
 
 class _Ready(BaseException):
-    """A program has called ``main``: it would play from here on."""
+    """A program has called ``main`` of a class, which is the argument: it would play from here on."""
 
 
 class _Prints(TextIOBase):
@@ -71,8 +72,13 @@ class _Prints(TextIOBase):
     def flush(self) -> None:
         """Send what hasn't been sent."""
         if self._parts:
-            self._post(json.dumps({"kind": "printed", "text": "".join(self._parts)}))
-            self._parts, self._sent = [], time.monotonic()
+            text, self._parts, self._sent = "".join(self._parts), [], time.monotonic()
+            self.post({"kind": "printed", "text": text})
+
+    def post(self, message: Mapping[str, Json]) -> None:
+        """Send a message, after what was printed before it."""
+        self.flush()
+        self._post(json.dumps(message))
 
 
 def run(job: str, home: str, post: Post) -> None:
@@ -84,27 +90,25 @@ def run(job: str, home: str, post: Post) -> None:
     prints = _Prints(post)
     try:
         with redirect_stdout(prints), redirect_stderr(prints):
-            message = _Run(wish, Path(home), post, prints).play()
+            message = _Run(wish, Path(home), prints).play()
     except (RefereeError, SettingsError) as error:
         message = {"kind": "failed", "text": str(error)}
-    prints.flush()
-    post(json.dumps(message))
+    prints.post(message)
 
 
 class _Run:
     """One match of a page's wish."""
 
-    def __init__(self, wish: dict[str, Any], home: Path, post: Post, prints: _Prints) -> None:
-        self._wish, self._home, self._post, self._prints = wish, home, post, prints
+    def __init__(self, wish: dict[str, Any], home: Path, prints: _Prints) -> None:
+        self._wish, self._home, self._prints = wish, home, prints
         self._game = games.get(wish["game"])
         self._settings = self._game.codec.settings(wish["rules"], wish["settings"])
-        self._seats = self._game.seats(self._settings)
         self._beaten = time.monotonic()
 
     def play(self) -> dict[str, Json]:
         """Play the match; return the message about its end."""
         players = {}
-        for seat, program in zip(self._seats, self._wish["bots"], strict=True):
+        for seat, program in zip(self._game.seats(self._settings), self._wish["bots"], strict=True):
             name, path = self._stored(seat, program["name"], program["text"])
             try:
                 bot = loaded(path)
@@ -112,7 +116,7 @@ class _Run:
                 return self._raised(f"{name} can't be run.", {seat: error})
             if bot is None:
                 return self._raised(_UNCALLED.format(name), {})
-            players[seat] = Function(bot.__name__, _late(bot), {"program": name})
+            players[seat] = Function(bot.__name__, _answering(bot), {"program": name})
         replay = self._home / "match.replay.jsonl.gz"
         match = LocalMatch(self._game, self._settings, self._wish["seed"], players, replay, self._beat)
         begun = time.monotonic()
@@ -123,8 +127,7 @@ class _Run:
         seconds = time.monotonic() - begun
         errors = {seat: player.error for seat, player in match.players.items() if player.error is not None}
         text = " ".join([result.text, *result.faults.values()])
-        self._prints.flush()
-        self._post(json.dumps({"kind": "played", "text": text}))
+        self._prints.post({"kind": "played", "text": text})
         return {**self._raised(text, errors), "kind": "over", "steps": result.steps, "seconds": round(seconds, 3), **_replay(replay)}
 
     def _stored(self, seat: str, name: str, text: str | None) -> tuple[str, Path]:
@@ -141,27 +144,20 @@ class _Run:
         now = time.monotonic()
         if now - self._beaten >= _BEAT:
             self._beaten = now
-            self._prints.flush()
-            self._post(json.dumps({"kind": "beat", "turn": turn}))
+            self._prints.post({"kind": "beat", "turn": turn})
 
     def _raised(self, text: str, errors: Mapping[str, BaseException]) -> dict[str, Json]:
         """Return a message with the tracebacks of bots, and the last line of each bot's own text in them, by seat."""
-        traces, lines = [], {}
-        for error in errors.values():
-            trace, place = _trimmed(error, self._home)
-            traces.append(trace)
-            if place is not None:
-                lines[place[0]] = place[1]
-        return {"kind": "failed", "text": text, "traceback": "\n".join(traces), "lines": lines}
+        reports = [_trimmed(error, self._home) for error in errors.values()]
+        lines = dict(place for _, place in reports if place is not None)
+        return {"kind": "failed", "text": text, "traceback": "\n".join(trace for trace, _ in reports), "lines": lines}
 
 
 def loaded(path: Path) -> type[Bot] | None:
     """Run a bot's program until it calls ``main``, and return its class; None if it never does. Raises what the program raises."""
-    classes: list[type[Bot]] = []
 
     def main(cls: type[Bot]) -> None:
-        classes.append(cls)
-        raise _Ready
+        raise _Ready(cls)
 
     module = ModuleType("__main__")
     module.__file__ = str(path)
@@ -170,24 +166,18 @@ def loaded(path: Path) -> type[Bot] | None:
     Bot.main = classmethod(main)  # type: ignore[assignment, method-assign]
     try:
         exec(compile(path.read_bytes(), str(path), "exec"), module.__dict__)  # noqa: S102 - that is what the workshop is for
-    except _Ready:
-        pass
+    except _Ready as ready:
+        bot: type[Bot] = ready.args[0]
+        return bot
     finally:
         Bot.main = original  # type: ignore[method-assign]
-    return classes[0] if classes else None
+    return None
 
 
-def _late(bot: type[Bot]) -> Callable[[bytes], bytes | None]:
-    """Return a player of a class. Its bot is made when its first line arrives, as a program would be."""
-    conversations: list[Conversation] = []
-
-    def answer(line: bytes) -> bytes | None:
-        if not conversations:
-            conversations.append(Conversation(bot))
-        reply = conversations[0].answer(line)
-        return None if reply is None else reply.rstrip(b"\n")
-
-    return answer
+def _answering(bot: type[Bot]) -> Callable[[bytes], bytes | None]:
+    """Return what answers lines with a bot of a class. The bot is made when its first line arrives: what it raises then is its crash."""
+    conversation = cache(lambda: Conversation(bot))
+    return lambda line: conversation().answer(line)
 
 
 def _trimmed(error: BaseException, home: Path) -> tuple[str, tuple[str, int] | None]:

@@ -10,12 +10,12 @@ from served_pages import launched, visiting
 from workshops import ARCHIVE, Plain, served
 
 from referee.workshop.build import build
-from referee.workshop.serve import Handler
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from commands import Commands
     from playwright.sync_api import Browser
     from served_pages import Open
 
@@ -44,10 +44,12 @@ def plain(site: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def interruptible(site: Path) -> Iterator[str]:
+def interruptible(site: Path, commands: Commands) -> Iterator[str]:
     """The workshop as ``referee workshop serve`` serves it."""
-    with served(site, Handler) as address:
-        yield address
+    server = commands.start("workshop", "serve", str(site), "--port", "0", cwd=site.parent)
+    yield server.stdout.readline().strip()
+    server.terminate()
+    server.communicate(60)
 
 
 @pytest.fixture(scope="package")

@@ -158,4 +158,7 @@ def test_it_is_built_from_the_pinned_archive(archive: Path, tmp_path: Path) -> N
     assert {f"{name}.gz" for name in pyodide.FILES} | {"LICENSE.txt"} == {path.name for path in (site / build.PYODIDE).iterdir()}
     assert "sha256-" in (site / "frame.html").read_text()
     assert (site / "editor.LICENSE.txt").read_text().startswith("MIT License")
+    licence = (site / build.PYODIDE / "LICENSE.txt").read_text()
+    assert "Mozilla Public License Version 2.0\n" in licence
+    assert "10.4. Distributing Source Code Form" in licence
     assert len((site / "editor.js").read_text().splitlines()) <= 50

@@ -5,6 +5,7 @@ const KEY = "referee-workshop";
 /** How long a bot may think, how long the match may be judged after it, and how long Python may take to start, in milliseconds. */
 const [SILENCE_MS, JUDGING_MS, START_MS] = [10_000, 60_000, 300_000];
 const [MOST_TEXT, MOST_SHOWN] = [1_000_000, 100_000];
+const WISHES = ["game", "rules", "seat", "opponent", "seed", "steps"];
 
 const byId = (id) => document.getElementById(id);
 const [game, rules, seat, opponent, template] = ["game", "rules", "seat", "opponent", "template"].map(byId);
@@ -30,7 +31,7 @@ function stored() {
 
 function store() {
   tabs[current].text = editor.text();
-  const wish = Object.fromEntries(["game", "rules", "seat", "opponent", "seed", "steps"].map((id) => [id, byId(id).value]));
+  const wish = Object.fromEntries(WISHES.map((id) => [id, byId(id).value]));
   try {
     localStorage.setItem(KEY, JSON.stringify({ texts: tabs.map(({ text }) => text), wish }));
   } catch {
@@ -39,6 +40,7 @@ function store() {
 }
 
 function show(number) {
+  if (number === current) return;
   tabs[current].text = editor.text();
   current = number;
   tabs.forEach(({ button }, each) => button.setAttribute("aria-pressed", String(each === number)));
@@ -76,32 +78,29 @@ function download(content, name) {
 
 const chosen = () => data.games.find(({ name }) => name === game.value);
 
-function fill(select, options) {
+/** Gives a list its choices. What can't be chosen is shown, too. */
+function fill(select, names, isOut = (_) => false) {
   const before = select.value;
-  select.replaceChildren(...options.map(([value, text = value, isDisabled = false]) => {
-    const option = new Option(text, value);
-    option.disabled = isDisabled;
-    return option;
-  }));
-  if (options.some(([value, , isDisabled]) => value === before && !isDisabled)) select.value = before;
-  else select.value = options.find(([, , isDisabled]) => !isDisabled)?.[0] ?? "";
+  select.replaceChildren(...names.map((name) => Object.assign(new Option(name), { disabled: isOut(name) })));
+  const free = names.filter((name) => !isOut(name));
+  select.value = free.includes(before) ? before : free[0];
 }
 
 function choices() {
   const room = chosen();
-  fill(rules, room.rules.map((name) => [name]));
-  fill(seat, room.seats.map((name) => [name]));
+  fill(rules, room.rules);
+  fill(seat, room.seats);
   const others = room.seats.filter((name) => name !== seat.value);
   const bots = room.bots.filter((bot) => others.every((name) => bot.seats.includes(name)));
-  const isOut = (bot) => bot.rules.length > 0 && !bot.rules.includes(rules.value);
-  fill(opponent, [...bots.map((bot) => [bot.name, bot.name, isOut(bot)]), ["second_bot.py"]]);
+  const out = bots.filter((bot) => bot.rules.length && !bot.rules.includes(rules.value)).map(({ name }) => name);
+  fill(opponent, [...bots.map(({ name }) => name), tabs[1].name], (name) => out.includes(name));
   opponent.title = bots.find(({ name }) => name === opponent.value)?.idea ?? "";
   byId("steps-label").hidden = !room.limits;
 }
 
 function wished() {
-  const mine = { name: tabs[0].name, text: tabs[0].text };
-  const other = opponent.value === tabs[1].name ? { name: tabs[1].name, text: tabs[1].text } : { name: opponent.value, text: null };
+  const [mine, second] = tabs.map(({ name, text }) => ({ name, text }));
+  const other = opponent.value === second.name ? second : { name: opponent.value, text: null };
   return JSON.stringify({
     game: game.value,
     rules: rules.value,
@@ -114,7 +113,7 @@ function wished() {
 // Python
 
 const frame = byId("python");
-const python = { state: "loading", heard: 0, why: "", since: performance.now() };
+const python = { state: "loading", heard: 0, why: "", said: false };
 
 async function unpacked(name) {
   const response = await fetch(name);
@@ -132,7 +131,6 @@ async function load() {
   for (const part of parts) addresses[part] = `${data.pyodide}/${part}.gz`;
   const files = await Promise.all(Object.entries(addresses).map(async ([name, address]) => [name, await unpacked(address)]));
   frame.contentWindow.postMessage({ kind: "files", files: Object.fromEntries(files) }, "*");
-  python.since = performance.now();
   setTimeout(() => {
     if (python.state === "loading") say("Python didn't start. Reload the page; if that doesn't help, use another browser.");
   }, START_MS);
@@ -145,7 +143,7 @@ function run() {
   for (const id of ["traceback", "prints", "save"]) byId(id).hidden = true;
   editor.mark(0);
   replay = null;
-  Object.assign(python, { state: "running", heard: Infinity, why: "" });
+  Object.assign(python, { state: "running", heard: Infinity, why: "", said: false });
   controls();
   say("The match is running…");
   frame.contentWindow.postMessage({ kind: "run", job: wished() }, "*");
@@ -153,8 +151,7 @@ function run() {
 
 function stop(why) {
   if (python.state !== "running") return;
-  python.why = why;
-  python.heard = Infinity;
+  Object.assign(python, { why, heard: Infinity });
   frame.contentWindow.postMessage({ kind: "stop" }, "*");
 }
 
@@ -182,20 +179,16 @@ function take(message) {
   const rate = message.steps > 0 && message.seconds > 0 ? ` (${Math.round(message.steps / message.seconds).toLocaleString("en")} steps a second)` : "";
   say(python.why || `${message.text}${rate}`);
   append("traceback", message.traceback);
-  const line = message.lines?.[seat.value];
-  const seats = Object.keys(message.lines ?? {});
-  if (Number.isInteger(line)) mark(0, line);
-  else if (opponent.value === tabs[1].name && seats.length && Number.isInteger(message.lines[seats[0]])) mark(1, message.lines[seats[0]]);
+  // Examples have no marked lines: any other seat is that of the second bot.
+  const [mark] = Object.entries(message.lines ?? {}).sort(([a], [b]) => (b === seat.value) - (a === seat.value));
+  if (Number.isInteger(mark?.[1])) {
+    show(mark[0] === seat.value ? 0 : 1);
+    editor.mark(mark[1]);
+  }
   if (typeof message.replay !== "string") return;
   replay = { replay: message.replay, findings: message.findings };
-  byId("save").hidden = false;
-  byId("match").hidden = false;
+  for (const id of ["save", "match", "opening"]) byId(id).hidden = false;
   byId("viewer").src = "viewer.html";
-}
-
-function mark(number, line) {
-  if (number !== current) show(number);
-  editor.mark(line);
 }
 
 function append(id, text) {
@@ -210,7 +203,6 @@ function hear(message) {
   if (message?.kind === "waiting") load().catch((error) => say(`The files of the workshop can't be loaded (${error.message}).`));
   else if (message?.kind === "ready" && python.state === "loading") {
     python.state = "ready";
-    document.documentElement.dataset.ready = String(Math.round(performance.now() - python.since));
     say("Python is ready: press Run.");
   } else if (message?.kind === "message" && typeof message.text === "string") {
     try {
@@ -219,16 +211,19 @@ function hear(message) {
       // No message of ours.
     }
   } else if (["end", "stopped", "broken"].includes(message?.kind)) {
-    if (python.state === "running" && !python.said) say(python.why || `The match was stopped. ${String(message.text ?? "").slice(0, 2000)}`);
-    else if (python.state === "loading") say(`Python didn't start: ${String(message.text).slice(0, 2000)}`);
-    if (python.state === "running") Object.assign(python, { state: "ready", said: false });
+    if (python.state === "loading") say(`Python didn't start: ${message.text}`);
+    else if (python.state === "running" && !python.said) say(python.why || `The match was stopped. ${message.text ?? ""}`);
+    if (python.state === "running") python.state = "ready";
   }
   controls();
 }
 
 addEventListener("message", ({ source, data: message }) => {
   if (source === frame.contentWindow) hear(message);
-  else if (source === byId("viewer").contentWindow && message?.kind === "waiting" && replay) source.postMessage(replay, "*");
+  else if (source === byId("viewer").contentWindow && message?.kind === "waiting" && replay) {
+    byId("opening").hidden = true;
+    source.postMessage(replay, "*");
+  }
 });
 setInterval(() => {
   if (python.state === "running" && performance.now() - python.heard > SILENCE_MS) stop(`The bot thought for more than ${SILENCE_MS / 1000} s in one step, so it was stopped. Does it have an endless loop?`);
@@ -263,13 +258,12 @@ editor = await open();
 const { texts = [], wish = {} } = stored();
 tabs.forEach((tab, number) => { tab.text = typeof texts[number] === "string" ? texts[number] : data.first; });
 editor.setText(tabs[0].text);
-fill(game, data.games.map(({ name }) => [name]));
-for (const id of ["game", "rules", "seat", "opponent"]) {
+fill(game, data.games.map(({ name }) => name));
+for (const id of WISHES) {
   if (typeof wish[id] === "string") byId(id).value = wish[id];
   choices();
 }
-if (!wish.opponent && game.value === data.games[0].name) opponent.value = "evader";
-for (const id of ["seed", "steps"]) if (wish[id]) byId(id).value = wish[id];
+if (!wish.opponent) opponent.value = "evader";
 const starters = data.games.flatMap(({ name, starters: all }) => Object.entries(all).map(([role, text]) => [`${name}: ${role}`, text]));
 const templates = [["First bot", data.first], ...starters];
 templates.forEach(([name], number) => template.append(new Option(name, String(number))));
@@ -280,12 +274,10 @@ template.addEventListener("change", () => {
   if (text && (tabs[current].text === text || templates.some((each) => each[1] === editor.text()) || confirm(`Replace the text of ${tabs[current].name}?`))) replace(text);
 });
 tabs.forEach(({ button }, number) => button.addEventListener("click", () => show(number)));
-for (const id of ["game", "rules", "seat", "opponent", "seed", "steps"]) {
-  byId(id).addEventListener("change", () => {
-    choices();
-    store();
-  });
-}
+byId("wish").addEventListener("change", () => {
+  choices();
+  store();
+});
 byId("open").addEventListener("click", () => byId("file").click());
 byId("file").addEventListener("change", async () => {
   const [file] = byId("file").files;
