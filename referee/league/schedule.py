@@ -61,7 +61,7 @@ def later_fixtures(plan: FixturePlan, rounds: int, forfeits: int) -> int:
     if plan.format not in ROUND_BY_ROUND:
         return 0
     later = (round_count(plan) or rounds) - rounds
-    return later * max(0, len(plan.teams) // 2 - forfeits) if plan.format == "swiss" else (1 << later) - 1
+    return later * ((len(plan.teams) - forfeits) // 2) if plan.format == "swiss" else (1 << later) - 1
 
 
 def default_rounds(teams: int) -> int:

@@ -21,7 +21,7 @@ from markupsafe import Markup, escape
 
 from referee.pages import page
 from referee.support import times
-from referee.support.times import shown_age, shown_time
+from referee.support.times import shown_age, shown_span, shown_time
 from referee.support.words import counted, size_text
 from referee.version import __version__
 
@@ -104,6 +104,7 @@ def _environment() -> Environment:
         "rating": rating,
         "segment": segment,
         "size": size_text,
+        "span": shown_span,
         "when": when,
     }
     return made

@@ -29,6 +29,13 @@ def shown_time(moment: float | str | datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}{zone}"
 
 
+def shown_span(seconds: float) -> str:
+    """Return a span of time to the second, or from an hour on to the minute: "48 s", "1 min 05 s", "2 h 05 min"."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
 def shown_age(moment: float | str, now: float | None = None) -> str:
     """Return how long ago a time was, in the largest unit: "just now", "5 minutes ago", "3 days ago". ``now`` is the time of the clock by default."""
     then = datetime.fromisoformat(moment).timestamp() if isinstance(moment, str) else moment

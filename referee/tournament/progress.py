@@ -6,6 +6,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from referee.support.times import shown_span
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ class ProgressLines(ProgressListener):
         seconds = 0.0 if longest is None else self._clock() - self._since[longest.key]
         if longest is None or seconds < LINE_SECONDS:
             return ""
-        return f", waiting for {' against '.join(longest.names.values())} ({_duration(seconds)} so far)"
+        return f", waiting for {' against '.join(longest.names.values())} ({shown_span(seconds)} so far)"
 
     def measure(self, running: Collection[Task] | None) -> None:
         """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""
@@ -167,11 +168,4 @@ class ProgressLines(ProgressListener):
         if rate is None:
             return "waiting for results"
         left = self._pace.seconds_left(planned, now)
-        return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {_duration(left)} left" if left is not None else "")
-
-
-def _duration(seconds: float) -> str:
-    """A time for people."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+        return f"{rate * 60:,.{0 if rate * 60 >= 1 else 1}f} a minute" + (f", {shown_span(left)} left" if left is not None else "")

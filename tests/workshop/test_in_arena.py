@@ -1,4 +1,4 @@
-"""The workshop as a page of an arena: its files and nothing else, and a bot that is handed in from it."""
+"""The workshop as a site of its own and as a page of an arena: its files and nothing else, and a bot that is handed in from it."""
 
 from __future__ import annotations
 
