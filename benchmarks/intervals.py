@@ -1,6 +1,6 @@
-"""How often the intervals of ratings hold the true ratings in simulated leagues: the table of docs/statistics.md.
+"""How often the intervals of ratings hold the true ratings in simulated leagues (docs/statistics.md).
 
-python benchmarks/intervals.py [--leagues 60] [--write]
+python benchmarks/intervals.py [--leagues 60]
 
 Every draw has a fixed seed, so the same table comes out again. Cases with more than six teams have fewer leagues, so that they have as many
 ratings.
@@ -26,8 +26,6 @@ from referee.tournament.values import PairedComparison, DuelResult  # noqa: E402
 if TYPE_CHECKING:
     from referee.tournament.values import PlannedDuel
 
-DOCS = ROOT / "docs" / "statistics.md"
-BEGIN, END = "<!-- table of coverage -->", "<!-- end of the table of coverage -->"
 STARTS = (1, 2, 3, 4, 8, 16)
 #: The standard deviation of the strengths of teams.
 SPREAD = 0.8
@@ -161,16 +159,10 @@ def table(leagues: int) -> list[str]:
 
 
 def main() -> None:
-    """Print the table, and write it into the page if that is asked for."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--leagues", type=int, default=60, help="the number of simulated leagues for each number in the table")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/statistics.md")
-    given = parser.parse_args()
-    text = "\n".join(table(given.leagues))
-    if given.write:
-        before, _, rest = DOCS.read_text().partition(BEGIN)
-        DOCS.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
-    print(text)
+    print("\n".join(table(parser.parse_args().leagues)))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 python benchmarks/match_step.py [--rounds 7] [--steps 10000] [--json] [--against FILE]
 
-docs/speed.md says what each figure measures.
+docs/speed.md has the budgets.
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
-from replay_records import steps_of
 from sandboxes import missing, need
 from table import bot_class
 from walkthroughs import FOLLOWED
@@ -22,7 +21,6 @@ import referee as package
 from example_bots import BOTS
 from referee.isolation.plan import bot_plan
 from referee.players.names import resolve
-from referee.replay.reader import verify
 from sdk import State as EvasionState
 from sdk.maze import State as MazeState
 from sdk.rectangle import State as RectangleState
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 
     from serving import Server
 
-    from referee.replay.events import StepTaken
     from sdk import Bot
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
@@ -212,7 +209,6 @@ RUN_ELSEWHERE = {
     ("docs/leagues.md", "toml"): "tests/league/test_config.py",
     ("docs/loop.md", "console"): "tests/cli/test_loop_page.py",
     ("docs/match-files.md", "toml"): "tests/test_docs.py",
-    ("docs/playing.md", "console"): "tests/cli/test_front.py",
     ("docs/protocol.md", ""): "tests/wire/test_messages.py",
     ("docs/rubric.md", "toml"): "tests/grading/test_rubric.py",
     ("docs/trust.md", "console"): "tests/grading/test_trust_page.py",
@@ -288,20 +284,6 @@ def test_the_first_bot_of_the_readme_beats_straight_clearly() -> None:
 def test_the_prey_of_the_page_keeps_away_from_a_hunter_that_catches_another() -> None:
     assert play(bot("straight"), bot("runner"), seed=1, max_steps=3_000).outcome.reason == "caught"
     assert play(bot("straight"), example("MyPrey"), seed=1, max_steps=3_000).outcome.reason == "evaded"
-
-
-def test_the_hunter_of_the_2010_rules_builds_fences(tmp_path: Path) -> None:
-    replay = tmp_path / "fences.gz"
-    assert play(example("Fencer"), bot("still"), rules="gameserver", seed=1, max_steps=2_000, replay=replay).outcome.reason == "evaded"
-    notices = [notice for step in verified(replay) for notice in step.notices]
-    assert sum(notice.code == "wall-built" for notice in notices) >= 2
-    assert not [notice for notice in notices if notice.code == "wall-refused"]
-
-
-def verified(replay: Path) -> list[StepTaken]:
-    """The steps of a replay that is true."""
-    assert verify(replay).problem is None
-    return steps_of(replay)
 
 
 def test_the_painter_wins_cells_and_the_thief_gets_out() -> None:

@@ -131,18 +131,12 @@ def test_the_picture_ends_with_the_games_and_what_they_stand_on_and_says_what_ea
     assert folders < {name for names, _ in _picture() for name in names}
 
 
-def test_the_guide_names_files_that_there_are() -> None:
-    table = (ROOT / "CONTRIBUTING.md").read_text().partition("| place | job |")[2].partition("\n\n")[0]
-    missing = []
-    for row in table.splitlines()[2:]:
-        place, job = row.strip("| ").split(" | ", 1)
-        folders = [ROOT / folder for folder in re.findall(r"`([^`]+/)`", place)]
-        homes = [*folders, *(home for folder in folders for home in folder.rglob("*/")), ROOT / "referee", ROOT]
-        missing += [
-            (place, name) for name in re.findall(r"`([\w/]+\.(?:py|js|css|md))`", job) if not any((home / name).exists() for home in homes)
-        ]
-    # The files of which each league, grading or game has one.
-    assert missing == [("`referee/match/`", "config.py"), ("`referee/match/`", "rubric.py")], missing
+def test_the_guide_names_files_that_there_are_and_explains_each_of_25_words_once() -> None:
+    guide = (ROOT / "CONTRIBUTING.md").read_text()
+    homes = [ROOT, ROOT / "referee"]
+    assert not [name for name in re.findall(r"`([\w./-]+/[\w./-]*)`", guide) if not any((home / name).exists() for home in homes)]
+    words = re.findall(r"^\| ([\w -]+) \| (?!meaning)", guide.partition("## Glossary")[2], re.MULTILINE)
+    assert len(words) == len({*words}) == 25
 
 
 def test_every_module_has_its_place_and_every_place_its_modules() -> None:

@@ -38,11 +38,3 @@ def test_a_class_of_six_teams(referee: Callable[..., subprocess.CompletedProcess
                 assert row in done.stdout
     assert (tmp_path / "autumn" / "report.html").exists()
     assert len((tmp_path / "autumn.csv").read_text().splitlines()) == 1 + 2 * 4 * 15
-
-
-def test_every_command_is_on_the_page() -> None:
-    from referee.cli.league import league
-
-    assert {"run", "resume", "verify"} <= {command.name for command in league.registered_commands}
-    for command in league.registered_commands:
-        assert f"`referee league {command.name} " in PAGE
