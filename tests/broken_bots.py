@@ -1,11 +1,31 @@
-"""Bots that are broken on purpose: a good bot with one change each, and the checks that find it."""
+"""Bots of authors for tests: a good bot with one change each that the checks find, bots that follow a script, and starters that are built once."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import atexit
+import os
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, NamedTuple
 
-from referee.isolation.limits import Limits
+from sandboxes import need
+
+from referee import games
+from referee.author.check.run import CheckRequest, Report, run
+from referee.author.check.table import CHECKS
+from referee.author.check.table import NAMES as CHECK_NAMES
+from referee.author.starters.compose import choose
+from referee.author.starters.write import write_file
+from referee.isolation.limits import NONE, Limits
 from referee.match.options import TimeControl
+from referee.players.languages import LANGUAGES, Language
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 GOOD = """
 import json, os, signal, subprocess, sys, threading, time
@@ -225,3 +245,109 @@ int main(void) {
     return 0;
 }
 """
+
+
+def check(
+    bot: str,
+    seats: str | tuple[str, ...] = "hunter",
+    only: Iterable[str] = CHECK_NAMES,
+    time: TimeControl | None = None,
+    limits: Limits | None = None,
+    level: str = NONE,
+) -> Report:
+    """Check a bot outside of a sandbox: some checks, or all."""
+    game = games.get("evasion")
+    names = set(only)
+    request = CheckRequest(
+        bot,
+        game,
+        game.codec.settings(None, {}),
+        (seats,) if isinstance(seats, str) else seats,
+        level,
+        limits or Limits(),
+        time or TimeControl(),
+        tuple(check for check in CHECKS if check.name in names),
+    )
+    return run(request)
+
+
+def named(report: Report, status: str) -> set[str]:
+    """Return the checks with a status."""
+    return {one.check.name for one in report.results if one.finding.status == status}
+
+
+def texts(report: Report) -> dict[str, str]:
+    """Return the texts of the results, by check."""
+    return {one.check.name: one.finding.text for one in report.results}
+
+
+#: A bot for every game and seat that does nothing, but for what ``special`` says; it writes down what it reads.
+BOT = """
+import json, sys
+seen = open(sys.argv[1], "a") if len(sys.argv) > 1 else None
+for line in sys.stdin:
+    message = json.loads(line)
+    if seen:
+        print(line, end="", file=seen, flush=True)
+    if message["type"] == "start":
+        print(json.dumps({"type": "ready", "protocol": 1}), flush=True)
+    elif message["type"] == "turn":
+        turn, move, extra = message["turn"], {}, {}
+        SPECIAL
+        print(json.dumps({"type": "move", "turn": turn, "move": move, **extra}), flush=True)
+"""
+
+
+def bot(folder: Path, name: str, special: str = "pass") -> str:
+    """Write such a bot and return its path."""
+    path = folder / f"{name}.py"
+    path.write_text(BOT.replace("SPECIAL", special))
+    return str(path)
+
+
+NAMES = [language.name for language in LANGUAGES]
+#: Every seat that has starters, with its game.
+ROLES = [("evasion", "hunter"), ("evasion", "prey"), ("maze", "thief"), ("maze", "policeman"), ("rectangle", "painter")]
+
+
+class Built(NamedTuple):
+    """A starter that can run: its folder, its command line as words, and the player that stands for it in that folder."""
+
+    folder: Path
+    words: list[str]
+    player: str
+
+
+def need_language(name: str) -> Language:
+    """Skip a test on a machine without a language; in CI fail."""
+    language = next(language for language in LANGUAGES if language.name == name)
+    lacking = language.missing()
+    need(not lacking, f"{' and '.join(lacking)} missing")
+    return language
+
+
+@cache
+def _top() -> Path:
+    folder = Path(mkdtemp(prefix="starters-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+@cache
+def built(name: str, role: str) -> Built:
+    """Return the starter of a language for a role, built by the commands that ``referee new`` prints."""
+    language = need_language(name)
+    folder = _top() / f"{name}-{role}"
+    folder.mkdir()
+    was = Path.cwd()
+    os.chdir(folder)
+    try:
+        written = write_file(choose(role, None), language, f"my_{role}{language.suffix}")
+    finally:
+        os.chdir(was)
+    if written.build:
+        made = subprocess.run(written.build, shell=True, cwd=folder, capture_output=True, text=True)
+        assert made.returncode == 0, made.stdout + made.stderr
+        assert "warning" not in made.stdout + made.stderr
+    words = written.run.split() or [sys.executable, written.player]
+    return Built(folder, words, written.player)

@@ -404,6 +404,21 @@ def _leave(code: object) -> None:
     os._exit(status & 0xFF)
 
 
+def read_to_end(terminal: int) -> bytes:
+    """Everything that is written to the other side of a terminal until its last writer has gone; the terminal is closed then."""
+    written = b""
+    while True:
+        try:
+            chunk = os.read(terminal, 65_536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        written += chunk
+    os.close(terminal)
+    return written
+
+
 if __name__ == "__main__":
     # As the command line itself does: what is loaded at the start stays.
     gc.disable()

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import SAME_USER, Commands
-from new_match import LevelLauncher, Options, match_between
-from sandboxes import HOSTILE, PATIENT, UNHURRIED, Planted, missing, need
+from sandboxes import HOSTILE, PATIENT, UNHURRIED, LevelLauncher, Options, Planted, match_between, missing, need
 from serving import Client, Server
 
 from referee import games

@@ -11,6 +11,8 @@ import warnings
 import zipfile
 from typing import TYPE_CHECKING
 
+from leagues import IDLE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
@@ -272,3 +274,12 @@ HOSTILE: Mapping[str, tuple[str, Callable[[Path], None]]] = {
     "none.tar.gz": ("is an archive that can't be read", _no_archive),
     "empty.tar": ("is an archive that can't be read", _empty),
 }
+
+
+def laid_out(folder: Path, *names: str) -> Path:
+    """Make a download: folders for names that end in a slash, else files."""
+    for name in names:
+        path = folder / f"{name}bot.py" if name.endswith("/") else folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(IDLE)
+    return folder

@@ -1,8 +1,9 @@
-"""Matches of programs that want out, in the sandbox of each level that there is."""
+"""Matches in sandboxes: a match of any bots at any level, of programs that want out, and commands in containers."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import gc
 import os
 import platform
@@ -12,24 +13,31 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import psutil
 import pytest
 from commands import MARK
-from new_match import LevelLauncher, Options, match_between
 
 import referee
 from referee import games
 from referee.isolation import cgroups, probe
+from referee.isolation.launcher import BotLauncher
+from referee.isolation.level import Level
 from referee.isolation.names import PREFIX
-from referee.match.options import RunOptions, TimeControl
+from referee.match.match import Match
+from referee.match.options import MatchOptions, RunOptions, TimeControl
+from referee.match.spec import MatchSpec
+from referee.match.start import Start
 from referee.players.names import resolve
+from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from referee.isolation.level import Level
+    from referee.games.game import Game
+    from referee.isolation.copies import Check
+    from referee.players.player import Player
     from referee.replay.events import Listener, MatchResult
 
 HOSTILE = Path(__file__).parent / "hostile_bots"
@@ -38,11 +46,6 @@ INTRUDERS = Path(__file__).parent / "intruders"
 ROOT = Path(__file__).parents[1]
 #: A user who exists for tests alone; no account has the number.
 USER = 57_999
-
-#: Enough for a slow machine; tests that wait for a limit set one of their own.
-PATIENT = TimeControl(startup=60.0, move=30.0, bank=None)
-#: The options of such a test: no lateness of the referee, which other programs on the machine can cause, voids its match.
-UNHURRIED = Options(PATIENT, RunOptions(max_lateness=3600.0))
 
 
 class Played(NamedTuple):
@@ -236,3 +239,153 @@ def opened(paths: list[Path]) -> str:
             lines.append(f"mkdir -p {shlex.quote(str(path))} && mount --bind {shlex.quote(held)} {shlex.quote(str(path))}")
         lines.append(f"umount -l /tmp/held-{number} && rmdir /tmp/held-{number}")
     return "\n".join(lines)
+
+
+class Options(NamedTuple):
+    """How a test's match is run, at a level of isolation that is there."""
+
+    time: TimeControl = TimeControl()
+    run: RunOptions = RunOptions()
+    isolation: Level = Level()
+
+
+#: Enough for a slow machine; tests that wait for a limit set one of their own.
+PATIENT = TimeControl(startup=60.0, move=30.0, bank=None)
+#: The options of such a test: no lateness of the referee, which other programs on the machine can cause, voids its match.
+UNHURRIED = Options(PATIENT, RunOptions(max_lateness=3600.0))
+
+
+class LevelLauncher(BotLauncher):
+    """Runs bots at a level that the test chooses. ``serves_one``: nothing of it is left after a match."""
+
+    def __init__(self, level: Level | None = None, check: Check | None = None, *, serves_one: bool = False) -> None:
+        super().__init__(lambda _: level or Level(), check)
+        self._serves_one = serves_one
+        self.settle(())
+
+    def at(self, level: Level) -> LevelLauncher:
+        """Run the bots of the next match at another level."""
+        self._find_level = lambda _: level
+        self._levels.clear()
+        return self
+
+    def renew(self, *, is_sound: bool) -> None:
+        """End the match."""
+        super().renew(is_sound=is_sound and not self._serves_one)
+
+
+def match_between(
+    game: Game,
+    settings: Any,
+    players: Mapping[str, Player],
+    options: Options | None = None,
+    *,
+    seed: int | None = None,
+    start: Start | None = None,
+    replay: Path | None = None,
+    listeners: Sequence[Listener] = (),
+    launcher: LevelLauncher | None = None,
+    times: Mapping[str, TimeControl] | None = None,
+) -> Match:
+    """A match that hasn't begun. Its logs are beside its replay. ``times`` gives some seats a time control of their own."""
+    time, run, level = options or Options()
+    start = start or Start.of(game, settings, new_seed() if seed is None else seed)
+    spec = MatchSpec(game, settings, players, start, MatchOptions(time=time, run=run), replay, times or {})
+    launcher = LevelLauncher(level, serves_one=True) if launcher is None else launcher.at(level)
+    return Match(spec, listeners, launcher)
+
+
+#: What root keeps in a container of Docker.
+_KEPT = "chown dac_override fowner fsetid kill setgid setuid setpcap net_bind_service net_raw sys_chroot mknod audit_write setfcap"
+_CLONE_NEW = (0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000)
+_DENIED = ("unshare", "setns", "mount", "umount2", "pivot_root", "open_tree", "move_mount", "fsopen", "bpf", "kexec_load", "keyctl")
+MEMORY_BYTES = 768 << 20
+
+
+def refuse_namespaces() -> None:
+    """Load a filter into this process, as a container has one."""
+    import pyseccomp as seccomp
+
+    rules = seccomp.SyscallFilter(seccomp.ALLOW)
+    for name in _DENIED:
+        rules.add_rule(seccomp.ERRNO(errno.EPERM), name)
+    rules.add_rule(seccomp.ERRNO(errno.ENOSYS), "clone3")
+    for flag in _CLONE_NEW:
+        rules.add_rule(seccomp.ERRNO(errno.EPERM), "clone", seccomp.Arg(0, seccomp.MASKED_EQ, flag, flag))
+    rules.load()
+
+
+@contextlib.contextmanager
+def _groups() -> Iterator[list[Path]]:
+    """Control groups with a container's memory and half a core, where this machine has any to give."""
+    made: list[Path] = []
+    base = Path("/sys/fs/cgroup")
+    name = f"test-container-{os.getpid()}"
+    try:
+        for kind, settings in (
+            ("memory", {"memory.limit_in_bytes": MEMORY_BYTES}),
+            ("cpu", {"cpu.cfs_period_us": 100_000, "cpu.cfs_quota_us": 50_000}),
+        ):
+            if (base / kind / "cgroup.procs").exists():
+                group = base / kind / name
+                group.mkdir()
+                made.append(group)
+                for file, value in settings.items():
+                    (group / file).write_text(str(value))
+        yield made
+    finally:
+        for group in made:
+            with contextlib.suppress(OSError):
+                group.rmdir()
+
+
+def _own_folders(needed: Sequence[Path]) -> list[str]:
+    """Shell commands that give the container its own folders for temporary files, and show what is needed of closed folders."""
+    outer = [path for path in needed if not any(path != other and path.is_relative_to(other) for other in needed)]
+    closed = [top for top in closed_tops(outer) if not top.is_relative_to("/tmp")]
+    lines = ["set -e", "umask 022", "mount --make-rprivate /", "mount -t tmpfs -o mode=755 none /mnt"]
+    for number, path in enumerate(outer):
+        lines.append(f"mkdir /mnt/{number} && mount --bind {shlex.quote(str(path))} /mnt/{number}")
+    lines += [f"mount -t tmpfs -o mode=755 none {shlex.quote(str(top))}" for top in closed]
+    lines += [f"mount -t tmpfs -o mode=1777 none {top}" for top in ("/tmp", "/var/tmp", "/dev/shm")]
+    for number, path in enumerate(outer):
+        lines.append(f"mkdir -p {shlex.quote(str(path))} && mount --bind /mnt/{number} {shlex.quote(str(path))}")
+    return [*lines, "umount -l /mnt"]
+
+
+def run_in_container(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None, *, timeout: float = 600
+) -> subprocess.CompletedProcess[str]:
+    """Run a command in such a setting. ``folder`` is the only folder besides the project that it can use; bots' copies go to ``bots`` in it."""
+    need(os.geteuid() == 0, "only root can make a container", of_kernel=True)
+    allowed = subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False)
+    need(allowed.returncode == 0 and shutil.which("setpriv") is not None, "no namespaces to make a container of", of_kernel=True)
+    bots = folder / "bots"
+    bots.mkdir(exist_ok=True)
+    bots.chmod(0o711)
+    needed = [ROOT, Path(sys.prefix), Path(sys.base_prefix), folder]
+    keep = ",".join(["-all", *(f"+{name}" for name in _KEPT.split())])
+    inner = [sys.executable, __file__, "setpriv", f"--bounding-set={keep}", "--inh-caps=-all", "--", *command]
+    with _groups() as groups:
+        lines = [f"echo $$ > {shlex.quote(str(group / 'cgroup.procs'))}" for group in groups]
+        lines += _own_folders(needed)
+        lines.append("mount --bind /dev/null /usr/bin/bwrap" if Path("/usr/bin/bwrap").exists() else ":")
+        lines.append(f"cd {shlex.quote(str(folder))}")
+        lines.append(f"exec {shlex.join(inner)}")
+        outside = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", "\n".join(lines)]
+        env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "TMPDIR": str(bots),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(ROOT / "tests"),
+            **({"CI": os.environ["CI"]} if os.environ.get("CI") else {}),
+            **(environment or {}),
+        }
+        return subprocess.run(outside, env=env, capture_output=True, text=True, timeout=timeout, check=False)
+
+
+if __name__ == "__main__":
+    refuse_namespaces()
+    os.execvp(sys.argv[1], sys.argv[1:])

@@ -10,7 +10,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from arenas import begin
-from asgi import asked
+from serving import asked
 
 from referee.arena.arena import open_arena
 from referee.arena.player import arena_pool, play_batches

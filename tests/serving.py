@@ -1,17 +1,21 @@
-"""Servers of the old protocols as processes, and scripted clients."""
+"""Servers for tests: those of the old protocols as processes with scripted clients, and requests to an ASGI application."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
 import threading
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from commands import Commands
+    from starlette.types import ASGIApp
 
 #: How long anything may take before a test gives up, in seconds.
 PATIENCE = 60.0
@@ -90,3 +94,33 @@ class Client:
         """Hang up; what hasn't been read is thrown away."""
         self._reading.close()
         self.sock.close()
+
+
+async def asked(
+    app: ASGIApp,
+    path: str,
+    host: str = "127.0.0.1:8300",
+    body: bytes | None = b"",
+    headers: Mapping[str, str] | None = None,
+    method: str | None = None,
+) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of the answer to a request, which is a POST if it has a body; that of None never comes."""
+    sent: list[Any] = []
+    requests = [] if body is None else [{"type": "http.request", "body": body, "more_body": False}]
+    address, _, query = path.partition("?")
+
+    async def receive() -> dict[str, Any]:
+        if not requests:
+            await asyncio.Event().wait()
+        return requests.pop()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": method or ("GET" if body == b"" else "POST"), "path": unquote(address), "raw_path": address.encode(), "root_path": "", "scheme": "http",
+        "query_string": query.encode(), "headers": [(b"host", host.encode()), *((name.encode(), value.encode("latin-1")) for name, value in (headers or {}).items())],
+    }  # fmt: skip
+    await app(scope, receive, send)
+    found = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], found, b"".join(message.get("body", b"") for message in sent[1:])

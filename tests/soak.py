@@ -19,10 +19,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from new_match import Options, match_between
-from quick_workers import kill_at_random
-from sandboxes import PATIENT, ROOT, USER, busy, census, opened
-from victims import KILLS, Victim
+from sandboxes import PATIENT, ROOT, USER, Options, busy, census, match_between, opened
+from victims import KILLS, Victim, kill_at_random
 
 from referee import games
 from referee.isolation import cgroups

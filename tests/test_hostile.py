@@ -14,8 +14,7 @@ import psutil
 import pytest
 from commands import MARK
 from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
-from new_match import match_between
-from sandboxes import is_marked
+from sandboxes import is_marked, match_between
 
 from referee import games
 from referee.errors import SUPERVISOR, MatchVoid
@@ -27,7 +26,7 @@ from referee.replay.reader import verify
 from referee.replay.writer import ReplayWriter
 
 if TYPE_CHECKING:
-    from new_match import Options
+    from sandboxes import Options
 
     from referee.replay.events import MatchResult
 

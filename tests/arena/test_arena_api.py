@@ -19,10 +19,10 @@ from unittest.mock import Mock
 import jsonschema
 import pytest
 from arenas import accept_all
-from asgi import asked
 from leagues import IDLE
 from sandboxes import need
 from seasons import FORM, TOKENS, form, play, season
+from serving import asked
 from sqlalchemy.exc import OperationalError
 
 from referee.arena import intake, uploads

@@ -7,8 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from arenas import accept_all, add, duel_results, run, write_arena
-from databases import Postgres
+from arenas import Postgres, accept_all, add, duel_results, run, write_arena
 from leagues import PretendPool, play
 from sqlalchemy import event
 

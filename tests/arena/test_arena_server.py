@@ -21,7 +21,7 @@ import psutil
 import pytest
 import typer
 from arenas import begin, done
-from clusters import cluster
+from leagues import cluster
 from seasons import FORM, form
 from threadpoolctl import threadpool_info
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from broken_bots import BROKEN, GOOD, NODE, SHELL, C
-from checks import check, named, texts
+from broken_bots import BROKEN, GOOD, NODE, SHELL, C, check, named, texts
 from sandboxes import need
 
 from referee.author.check.check_result import FAILED, SKIPPED, WARNING

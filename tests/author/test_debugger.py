@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from broken_bots import bot
 from conftest import HOSTILE
-from new_match import LevelLauncher
 from replay_records import edited
-from scripted_bots import bot
+from sandboxes import LevelLauncher
 
 import referee as package
 from referee import games

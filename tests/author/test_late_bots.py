@@ -7,8 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from broken_bots import GOOD
-from checks import check, named, texts
+from broken_bots import GOOD, check, named, texts
 
 from referee.author.check.answers import answers
 from referee.author.check.check import LATE, NO_ANSWER, NOT_READY

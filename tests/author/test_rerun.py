@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from new_match import LevelLauncher, Options, match_between
-from sandboxes import HOSTILE, PATIENT, UNHURRIED
-from scripted_bots import bot
+from broken_bots import bot
+from sandboxes import HOSTILE, PATIENT, UNHURRIED, LevelLauncher, Options, match_between
 
 import referee as package
 from referee import games

@@ -12,9 +12,9 @@ import time
 from typing import TYPE_CHECKING
 
 import pytest
+from broken_bots import bot
 from conftest import play_match
 from sandboxes import missing
-from scripted_bots import bot
 
 if TYPE_CHECKING:
     from collections.abc import Callable

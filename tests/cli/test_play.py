@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from commands import read_to_end
 from conftest import HOSTILE
 from replay_records import records
-from terminals import read_to_end
 
 from referee.isolation.limits import LEVELS
 from referee.match.options import TimeControl

@@ -13,7 +13,7 @@ import sys
 import termios
 
 import pytest
-from terminals import read_to_end
+from commands import read_to_end
 
 from referee.cli import terminal
 from referee.cli.terminal import StatusLine

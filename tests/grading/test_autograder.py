@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from containers import run_in_container
 from rubrics import write
-from sandboxes import HOSTILE, INTRUDERS, ROOT, Planted, need
+from sandboxes import HOSTILE, INTRUDERS, ROOT, Planted, need, run_in_container
 
 from referee.errors import UsageError
 from referee.grading.autograder import init_zip

@@ -6,8 +6,7 @@ import re
 from html import unescape
 from typing import TYPE_CHECKING
 
-from html_tables import tables
-from sample_grades import HOSTILE, RUBRIC, crowd, replaced
+from sample_grades import HOSTILE, RUBRIC, crowd, replaced, tables
 
 from referee.grading import handout, page
 from referee.grading.escaping import number

@@ -6,7 +6,7 @@ import unicodedata
 from typing import TYPE_CHECKING
 
 import pytest
-from downloads import laid_out
+from hostile_archives import laid_out
 
 from referee.errors import UsageError
 from referee.handins.collect import collect

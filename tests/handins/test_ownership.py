@@ -6,7 +6,7 @@ import csv
 from typing import TYPE_CHECKING
 
 import pytest
-from downloads import laid_out
+from hostile_archives import laid_out
 from leagues import IDLE
 from rubrics import CRASHES, HUNTS
 

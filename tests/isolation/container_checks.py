@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from new_match import LevelLauncher
-from sandboxes import INTRUDERS, PATIENT, UNHURRIED, Planted, census, intrude
+from sandboxes import INTRUDERS, PATIENT, UNHURRIED, LevelLauncher, Planted, census, intrude
 
 from referee.errors import UsageError
 from referee.isolation import submission, users

@@ -8,8 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from containers import run_in_container
-from sandboxes import ROOT
+from sandboxes import ROOT, run_in_container
 
 from referee.errors import UsageError
 from referee.isolation import bubblewrap, supervisor

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from new_match import Options
-from sandboxes import busy
+from sandboxes import Options, busy
 
 from referee.isolation import bubblewrap
 from referee.isolation.level import Level

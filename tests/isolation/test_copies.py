@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from new_match import LevelLauncher
-from sandboxes import UNHURRIED, USER, Planted, census, intrude
+from sandboxes import UNHURRIED, USER, LevelLauncher, Planted, census, intrude
 
 from referee.errors import CopyUnwritten, MatchVoid, PlayerError, UsageError
 from referee.handins.hashes import file_hashes

@@ -6,8 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from new_match import Options, match_between
-from sandboxes import busy
+from sandboxes import Options, busy, match_between
 
 from referee import games
 from referee.match.options import RunOptions, TimeControl

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from conftest import play_match
-from new_match import LevelLauncher, match_between
-from sandboxes import HOSTILE, INTRUDERS, UNHURRIED, USER, Planted, census, command_of, intrude, missing, need
+from sandboxes import HOSTILE, INTRUDERS, UNHURRIED, USER, LevelLauncher, Planted, census, command_of, intrude, match_between, missing, need
 from victims import KILLS, Victim
 
 from referee import games

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import HOSTILE, play_match
-from containers import run_in_container
-from new_match import LevelLauncher
-from sandboxes import ROOT, UNHURRIED, need
+from sandboxes import ROOT, UNHURRIED, LevelLauncher, need, run_in_container
 
 from referee.errors import UsageError
 from referee.isolation import own_user
@@ -25,7 +23,7 @@ from referee.players.names import resolve
 from referee.replay.paths import log_path
 
 if TYPE_CHECKING:
-    from new_match import Options
+    from sandboxes import Options
 
 LEVELS = (NONE, LIMITS)
 WIRE = (HOSTILE / "_wire.py").read_text()

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from new_match import Options, match_between
-from sandboxes import Planted, need
+from sandboxes import Options, Planted, match_between, need
 
 from referee import games
 from referee.errors import PlayerError, StartError

@@ -13,7 +13,7 @@ from referee.pages.serve import bind, names_of, serve_site
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from sample_leagues import league
+from leagues import league
 
 
 def main(share: Path, folder: Path) -> None:

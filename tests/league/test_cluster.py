@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from clusters import PAGE, Cluster, certificates, cluster
-from leagues import IDLE, Notes, open_new, write_league
+from leagues import IDLE, PAGE, Cluster, Notes, certificates, cluster, open_new, write_league
 from sandboxes import missing, need
 
 from referee.errors import UsageError

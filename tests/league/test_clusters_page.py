@@ -16,8 +16,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from clusters import PAGE, blocks, certificates
-from leagues import write_league
+from leagues import PAGE, blocks, certificates, write_league
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

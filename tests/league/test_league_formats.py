@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from league_results import all_tied, beats, played, ties
-from leagues import Notes, PretendPool, open_new, play
+from leagues import Notes, PretendPool, all_tied, beats, open_new, play, played, ties
 from served_pages import axe, launched, visiting
 
 from referee.league import report_page, schedule

@@ -6,10 +6,9 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
-from asgi import asked
 from conftest import play_match
-from sample_leagues import league
-from serving import PATIENCE
+from leagues import league
+from serving import PATIENCE, asked
 
 from referee.league import report_folder
 from referee.league.report_live import LiveReport

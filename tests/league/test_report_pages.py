@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from sample_leagues import HOSTILE, NAMES, league
+from leagues import HOSTILE, NAMES, league
 from served_pages import axe, launched, visiting, wait_for_step, wait_until_read
 
 from referee.league import report_folder, report_page

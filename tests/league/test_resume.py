@@ -12,8 +12,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from commands import read_to_end
 from leagues import open_new, write_league
-from terminals import read_to_end
 
 from referee.league.folder import LeagueStore
 

@@ -9,7 +9,7 @@ from itertools import combinations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_results import all_tied, beats, by_strength, duel_count, played, result, ties
+from leagues import all_tied, beats, by_strength, duel_count, played, result, ties
 
 from referee.errors import UsageError
 from referee.league import schedule

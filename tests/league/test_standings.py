@@ -7,7 +7,7 @@ import random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from league_results import beats, played, result, ties
+from leagues import beats, played, result, ties
 
 from referee.errors import UsageError
 from referee.league import schedule

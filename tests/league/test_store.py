@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from databases import PASSWORD, Postgres
+from arenas import PASSWORD, Postgres
 from leagues import Notes, PretendPool, play, write_league
 
 from referee.errors import UsageError

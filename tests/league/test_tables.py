@@ -8,7 +8,7 @@ from math import gcd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from league_results import duel_count
+from leagues import duel_count
 
 from referee.league.schedule import FixturePlan, known_fixtures, tables_each
 

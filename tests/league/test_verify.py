@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from built_starters import NAMES
+from broken_bots import NAMES
 from leagues import IDLE, write_league
 
 from referee.league.league import open_league

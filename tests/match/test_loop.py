@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from conftest import UNHURRIED, play_match
-from new_match import match_between
 from replay_records import records
+from sandboxes import match_between
 
 from referee import games
 from referee.errors import StartError

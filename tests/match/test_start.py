@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from broken_bots import bot
 from conftest import HOSTILE, UNHURRIED
-from new_match import LevelLauncher, match_between
 from replay_records import edited, records
-from scripted_bots import bot
+from sandboxes import LevelLauncher, match_between
 
 import referee as package
 from referee import games

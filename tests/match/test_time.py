@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
-from new_match import LevelLauncher
 from replay_records import records
+from sandboxes import LevelLauncher
 
 from referee.errors import MatchVoid
 from referee.isolation.bot import Bot

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
-from live_pages import Socket, assert_answers, served
+from served_pages import Socket, assert_answers, served
 
 from referee.replay.reader import verify
 from referee.support.descriptors import raise_limit

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from live_pages import Socket, served
+from replay_records import NODE, run, scripts_in
+from served_pages import Socket, served
 from serving import PATIENCE
-from stories import NODE, run, scripts_in
 
 from referee.pages.commands import commands_of, read_commands
 from referee.replay.reader import read_head, read_lines

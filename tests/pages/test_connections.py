@@ -10,8 +10,8 @@ import urllib.request
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from live_pages import Socket, assert_answers, served
 from sandboxes import need
+from served_pages import Socket, assert_answers, served
 from serving import PATIENCE
 
 from referee.pages import connections

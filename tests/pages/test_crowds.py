@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from live_pages import Socket, served
 from sandboxes import need
+from served_pages import Socket, served
 
 from referee.replay.reader import read_lines
 from referee.replay.replay_index import ReplayIndex

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from displays import laid_out, run
+from served_pages import laid_out, run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from asgi import asked
+from serving import asked
 
 from referee.pages.folder_index import FolderIndex
 from referee.pages.folder_site import FolderPages

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from displays import laid_out, run
+from served_pages import laid_out, run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from asgi import asked
-from live_pages import served
-from serving import PATIENCE
+from served_pages import served
+from serving import PATIENCE, asked
 
 from referee.pages.folder_index import FolderIndex
 from referee.pages.folder_listing import scan

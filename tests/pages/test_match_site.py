@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 import pytest
-from asgi import asked
 from conftest import play_match
+from serving import asked
 
 from referee.games.evasion.game import GAME
 from referee.pages import match_site

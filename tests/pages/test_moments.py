@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from stories import NODE, given, run, scripts_in, stories_of
+from replay_records import NODE, given, run, scripts_in, stories_of
 
 if TYPE_CHECKING:
     import subprocess

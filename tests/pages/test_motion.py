@@ -8,7 +8,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from displays import laid_out, run
+from served_pages import laid_out, run
 
 from referee.games.evasion.board.regions import reachable
 from referee.games.evasion.board.wall import DIAGONAL, HORIZONTAL, VERTICAL, Wall

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from displays import laid_out, run
+from served_pages import laid_out, run
 
 #: Sockets and timers that do nothing by themselves.
 FAKES = """

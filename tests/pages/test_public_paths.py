@@ -9,8 +9,8 @@ import zlib
 from pathlib import Path
 
 import pytest
-from live_pages import Socket, served
 from sandboxes import missing
+from served_pages import Socket, served
 
 ROOT = str(Path(__file__).parents[2])
 #: It names its own path, that of the SDK and those of Python in its log, in what it says, and in the error that ends it.

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from stories import run, scripts_in
+from replay_records import run, scripts_in
 
 VIEWER = Path(__file__).parents[2] / "referee" / "pages" / "viewer"
 NODE = Path(sys.prefix) / "bin" / "node"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from displays import laid_out, run
+from served_pages import laid_out, run
 
 from referee.games.evasion.game import GAME
 from referee.pages.human_session import HumanMove, HumanSession, JudgedWish

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import play_match
-from new_match import LevelLauncher
-from sandboxes import UNHURRIED, census, need
+from sandboxes import UNHURRIED, LevelLauncher, census, need
 
 from referee.errors import StartError, UsageError
 from referee.isolation import build_cache, building, cgroups, contents, launcher

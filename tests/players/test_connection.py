@@ -10,8 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from new_match import match_between
-from sandboxes import UNHURRIED
+from sandboxes import UNHURRIED, match_between
 
 from referee import games
 from referee.errors import MatchVoid

@@ -7,8 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
-from new_match import match_between
-from sandboxes import UNHURRIED, busy
+from sandboxes import UNHURRIED, busy, match_between
 
 from referee import games
 from referee.errors import MatchVoid

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from new_match import LevelLauncher
-from sandboxes import Planted, census, missing, need
+from sandboxes import LevelLauncher, Planted, census, missing, need
 
 from referee.errors import PlayerError, RefereeError, StartError
 from referee.isolation import building, cgroups, runtime, submission

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from new_match import match_between
-from sandboxes import PATIENT, UNHURRIED, missing, need
+from sandboxes import PATIENT, UNHURRIED, match_between, missing, need
 
 from referee import games
 from referee.errors import PlayerError, StartError

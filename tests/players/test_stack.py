@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from conftest import PATIENT, play_match
-from new_match import Options, match_between
+from sandboxes import Options, match_between
 
 from referee import games
 from referee.isolation.level import Level

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from broken_bots import bot
 from conftest import play_match
 from sandboxes import UNHURRIED
-from scripted_bots import bot
 
 from referee.replay.events import Listener, PlayersFaulted, StepTaken
 from referee.replay.reader import ReplayReader

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
-from new_match import Options, match_between
+from sandboxes import Options, match_between
 
 import referee
 from referee import games

@@ -6,7 +6,7 @@ import sqlite3
 from typing import TYPE_CHECKING
 
 import pytest
-from databases import Postgres
+from arenas import Postgres
 from pydantic import BaseModel
 
 from referee.errors import UsageError

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import psutil
 import pytest
 from commands import MARK
-from quick_workers import kill_at_random, opened, task, workers
 from sandboxes import command_of, missing, need
+from victims import kill_at_random, opened, task, workers
 
 from referee.tournament.worker import Completed
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from contract.samples import SAMPLES
-from new_match import Options, match_between
+from sandboxes import Options, match_between
 
 from referee import games
 from referee.games.game import SettingsError

@@ -8,7 +8,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from built_starters import NAMES, ROLES, built
+from broken_bots import NAMES, ROLES, built
 
 from referee import games
 

@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from built_starters import NAMES, ROLES, built
+from broken_bots import NAMES, ROLES, built
 from sandboxes import missing, need
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from built_starters import NAMES, ROLES, need_language
+from broken_bots import NAMES, ROLES, need_language
 
 from referee import games
 from referee.author.starters import write

@@ -7,7 +7,7 @@ from pathlib import Path
 import conformance
 import prey_model
 import pytest
-from lasso import lasso
+from prey_model import lasso
 
 from referee.games.evasion.analysis import pursuit
 from referee.games.evasion.analysis.arena import BUDGET, Budget, BudgetSpent

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from maze_states import GAME, state_of
+from small_games import MAZE, state_of
 
 from referee.games.game import MalformedMove, SettingsError
 from referee.games.maze import variants
@@ -18,7 +18,7 @@ from referee.replay.reader import verify
 
 def after(state: State, *orders: str) -> State:
     for order in orders:
-        state, _ = GAME.step(state, {GAME.movers(state)[0]: Go(order)})
+        state, _ = MAZE.step(state, {MAZE.movers(state)[0]: Go(order)})
     return state
 
 
@@ -36,7 +36,7 @@ def test_the_board_of_the_assignment() -> None:
 def test_the_exit_wins_at_once() -> None:
     state = after(state_of((8, 15), (7, 16)), "R")
     assert (state.ended, squares(state)) == ("escaped", ((8, 16), (7, 16)))
-    outcome = GAME.outcome(state)
+    outcome = MAZE.outcome(state)
     assert outcome is not None
     assert (outcome.winner, outcome.scores) == ("thief", {"thief": 1.0, "policeman": 0.0})
 
@@ -51,7 +51,7 @@ def test_who_meets_has_caught() -> None:
 @pytest.mark.parametrize(("thief", "order", "taken"), [((5, 7), "D", "U"), ((1, 1), "U", "D"), ((1, 1), "", "D"), ((5, 7), "X", "U")])
 def test_illegal_orders_take_the_first_legal_one_and_the_third_loses(thief: tuple[int, int], order: str, taken: str) -> None:
     state = state_of(thief, (16, 16))
-    first, notices = GAME.step(state, {"thief": Go(order)})
+    first, notices = MAZE.step(state, {"thief": Go(order)})
     assert squares(first)[0] == squares(after(state, taken))[0]
     assert notices[0].code == "illegal-order"
     assert notices[0].seat == "thief"
@@ -59,11 +59,11 @@ def test_illegal_orders_take_the_first_legal_one_and_the_third_loses(thief: tupl
     state = after(first, "U")
     for _ in range(2):
         assert not state.ended
-        state, _ = GAME.step(state, {"thief": Go("nowhere")})
+        state, _ = MAZE.step(state, {"thief": Go("nowhere")})
         if not state.ended:
             state = after(state, "D")
     assert state.ended == "thief-fault"
-    outcome = GAME.outcome(state)
+    outcome = MAZE.outcome(state)
     assert outcome is not None
     assert outcome.winner == "policeman"
     # The order that loses is no move.
@@ -74,10 +74,10 @@ def test_illegal_orders_take_the_first_legal_one_and_the_third_loses(thief: tupl
 def test_the_third_illegal_order_of_the_policeman_loses_as_well() -> None:
     state = after(state_of((1, 1), (16, 16)), "D")
     for order in "UDU":
-        state, _ = GAME.step(state, {"policeman": Go("nowhere")})
+        state, _ = MAZE.step(state, {"policeman": Go("nowhere")})
         if not state.ended:
             state = after(state, order)
-    outcome = GAME.outcome(state)
+    outcome = MAZE.outcome(state)
     assert outcome is not None
     assert (state.ended, state.moves, outcome.winner) == ("policeman-fault", 3, "thief")
     assert outcome.text == "The policeman loses by its third illegal order, after 3 moves of the thief."
@@ -85,7 +85,7 @@ def test_the_third_illegal_order_of_the_policeman_loses_as_well() -> None:
 
 def test_the_move_limit_is_a_draw() -> None:
     state = after(state_of((1, 1), (16, 16), max_moves=2), "D", "U", "U", "D")
-    outcome = GAME.outcome(state)
+    outcome = MAZE.outcome(state)
     assert outcome is not None
     assert (outcome.reason, outcome.winner, outcome.scores) == ("move-limit", None, {"thief": 0.5, "policeman": 0.5})
 
@@ -95,19 +95,19 @@ def test_the_move_limit_is_a_draw() -> None:
     [({"parity": "any"}, 3_917), ({"parity": "any", "exit_start": False}, 3_858), ({}, 2_118)],
 )
 def test_the_starts_are_as_many_as_the_rules_count(given_: dict[str, Any], count: int) -> None:
-    assert len(list(variants.starts(GAME.codec.settings(None, given_)))) == count
+    assert len(list(variants.starts(MAZE.codec.settings(None, given_)))) == count
 
 
 def test_starts_are_drawn_evenly_by_the_secret() -> None:
-    settings = GAME.codec.settings(None, {"parity": "any"})
+    settings = MAZE.codec.settings(None, {"parity": "any"})
     layout = settings.layout
     allowed = set(variants.starts(settings))
     assert (layout.index[16, 8], layout.index[1, 7]) in allowed
     assert (layout.index[15, 8], layout.index[1, 1]) not in allowed
-    drawn = [GAME.start(settings, b"%d" % number) for number in range(120)]
+    drawn = [MAZE.start(settings, b"%d" % number) for number in range(120)]
     assert {(state.thief, state.policeman) for state in drawn} <= allowed
     assert len({(state.thief, state.policeman) for state in drawn}) > 100
-    assert GAME.start(settings, b"7") == drawn[7]
+    assert MAZE.start(settings, b"7") == drawn[7]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_starts_are_drawn_evenly_by_the_secret() -> None:
 )
 def test_bad_layouts_name_the_line_and_the_column(rows: Any, why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        GAME.codec.settings(None, {"layout": rows})
+        MAZE.codec.settings(None, {"layout": rows})
 
 
 SMALL = ["E...", "....", "....", "...."]
@@ -167,7 +167,7 @@ PAIR = ["####", "#E.#", "####", "####"]
 )
 def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        GAME.codec.settings(None, given_)
+        MAZE.codec.settings(None, given_)
 
 
 def test_settings_by_their_options() -> None:
@@ -183,7 +183,7 @@ def test_settings_by_their_options() -> None:
 @pytest.mark.parametrize("answer", [[], {"go": 1}, {"go": "U" * 41}, {"go": ["U"]}])
 def test_a_malformed_move_is_refused(answer: Any) -> None:
     with pytest.raises(MalformedMove):
-        GAME.codec.parse(state_of((1, 1), (16, 16)), "thief", answer)
+        MAZE.codec.parse(state_of((1, 1), (16, 16)), "thief", answer)
 
 
 def test_on_the_command_line(referee: Any, tmp_path: Any) -> None:
@@ -221,7 +221,7 @@ def test_bad_layout_files_exit_2(text: str, why: str, referee: Any, tmp_path: An
 
 
 def ended(reason: str, steps: int) -> tuple[Any, int]:
-    return GAME.outcome(state_of((1, 1), (16, 16))._replace(ended=reason)), steps
+    return MAZE.outcome(state_of((1, 1), (16, 16))._replace(ended=reason)), steps
 
 
 @pytest.mark.parametrize(
@@ -237,8 +237,8 @@ def ended(reason: str, steps: int) -> tuple[Any, int]:
     ],
 )
 def test_who_beats_whom_in_a_pair(first: Any, second: Any, winner: str | None) -> None:
-    assert GAME.pairing is not None
-    assert GAME.pairing.winner(first, second) == winner
+    assert MAZE.pairing is not None
+    assert MAZE.pairing.winner(first, second) == winner
 
 
 def test_a_duel_plays_one_start_twice(referee: Any, tmp_path: Any) -> None:
@@ -256,7 +256,7 @@ def test_a_duel_plays_one_start_twice(referee: Any, tmp_path: Any) -> None:
 
 def test_starts_are_drawn_from_all_pairs_in_their_order() -> None:
     for given_ in ({}, {"parity": "any"}, {"apart": 3}, {"parity": "any", "exit_start": False, "apart": 0}):
-        found = GAME.codec.settings(None, given_)
+        found = MAZE.codec.settings(None, given_)
         squares = found.layout.squares
         out = squares[found.layout.exit]
         pairs = [

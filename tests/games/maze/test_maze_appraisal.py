@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from maze_states import GAME
+from small_games import MAZE
 
 from referee.games.maze import appraisal
 from referee.games.maze.layouts import Layout
@@ -11,7 +11,7 @@ from referee.games.maze.solver import solution
 from referee.games.maze.state import POLICEMAN, THIEF, Go, State
 
 #: A maze with wins of both sides and draws.
-SETTINGS = GAME.codec.settings(None, {"layout": ["..#..", ".....", ".#.#.", "..#.E", "...#."], "parity": "any", "apart": 1})
+SETTINGS = MAZE.codec.settings(None, {"layout": ["..#..", ".....", ".#.#.", "..#.E", "...#."], "parity": "any", "apart": 1})
 
 
 def worth(state: State, seat: str) -> tuple[int, int]:
@@ -22,13 +22,13 @@ def worth(state: State, seat: str) -> tuple[int, int]:
 
 @pytest.mark.parametrize("seat", [THIEF, POLICEMAN])
 def test_the_better_move_is_a_best_one_and_is_named_only_where_the_played_one_is_worse(seat: str) -> None:
-    assert GAME.appraisal is appraisal
+    assert MAZE.appraisal is appraisal
     appraise = appraisal.appraiser(seat)
     kinds = set()
     for thief, policeman in solution(SETTINGS.layout).positions():
         before = State(SETTINGS, 0 if seat == THIEF else 1, thief, policeman)
         orders = SETTINGS.layout.neighbours[thief if seat == THIEF else policeman]
-        after = {order: GAME.step(before, {seat: Go(order)})[0] for order in orders}
+        after = {order: MAZE.step(before, {seat: Go(order)})[0] for order in orders}
         best = max(worth(state, seat) for state in after.values())
         for order, state in after.items():
             found = appraise(before, {seat: Go(order)}, state)
@@ -48,8 +48,8 @@ def test_a_loss_is_counted_in_plies_and_described() -> None:
     assert appraisal.measure(THIEF, SETTINGS) == (
         "plies until the policeman catches the thief if both play perfectly, 1,000 where nobody can win, 2,000 where the thief wins"
     )
-    corridor = GAME.codec.settings(None, {"layout": [".....E", "######", "######", "######"], "parity": "any", "apart": 1})
+    corridor = MAZE.codec.settings(None, {"layout": [".....E", "######", "######", "######"], "parity": "any", "apart": 1})
     assert isinstance(corridor.layout, Layout)
     before = State(corridor, 0, 2, 0)
-    found = appraisal.appraiser(THIEF)(before, {THIEF: Go("L")}, GAME.step(before, {THIEF: Go("L")})[0])
+    found = appraisal.appraiser(THIEF)(before, {THIEF: Go("L")}, MAZE.step(before, {THIEF: Go("L")})[0])
     assert found == (Go("R"), "then the thief escapes in 4 plies", 1, 2000, "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from maze_states import GAME, SOLVED, state_of
+from small_games import MAZE, SOLVED, state_of
 from table import bot_class
 
 from example_bots import BOTS
@@ -19,7 +19,7 @@ def choices(
 ) -> set[tuple[int, int]]:
     """Where a built-in policeman goes, over many seeds."""
     bot = bot_class(next(one for one in BOTS if one.game == "maze" and one.name == name))()
-    settings = GAME.codec.settings(None, {"parity": "any"})
+    settings = MAZE.codec.settings(None, {"parity": "any"})
     view = {"step": 1, "thief": list(thief), "policeman": list(policeman), "thief_from": None, "moves_left": None}
     state = SdkState(settings, "policeman", {**view, "policeman_from": None if came_from is None else list(came_from)})
     bot.seed = 1
@@ -55,8 +55,8 @@ def test_the_expert_wins_what_is_won() -> None:
 
 
 def test_what_the_sdk_answers() -> None:
-    settings = GAME.codec.settings(None, {})
-    state = SdkState(settings, "thief", json.loads(GAME.codec.view_text(state_of((5, 7), (16, 16)), None)))
+    settings = MAZE.codec.settings(None, {})
+    state = SdkState(settings, "thief", json.loads(MAZE.codec.view_text(state_of((5, 7), (16, 16)), None)))
     assert state.neighbours((5, 7)) == {"U": (4, 7), "L": (5, 6), "R": (5, 8)}
     assert (state.here, state.exit, state.moves_left) == ((5, 7), (8, 16), 200)
     assert state.distance((5, 7), (7, 8)) == len(state.path((5, 7), (7, 8))) == 7
@@ -67,7 +67,7 @@ def test_what_the_sdk_answers() -> None:
     best = state.best()
     assert best
     assert all(state.value(order).winner == state.value().winner for order in best)
-    won = SdkState(settings, "thief", json.loads(GAME.codec.view_text(state_of((8, 14), (16, 2)), None)))
+    won = SdkState(settings, "thief", json.loads(MAZE.codec.view_text(state_of((8, 14), (16, 2)), None)))
     assert won.value() == ("thief", 3)
     assert won.best() == ["R"]
     assert won.value("R") == ("thief", 2)
@@ -85,7 +85,7 @@ def test_a_wrong_answer_is_told_to_its_author() -> None:
 
 
 def test_helpers_name_what_is_wrong() -> None:
-    state = SdkState(GAME.codec.settings(None, {}), "thief", json.loads(GAME.codec.view_text(state_of((6, 6), (16, 16)), None)))
+    state = SdkState(MAZE.codec.settings(None, {}), "thief", json.loads(MAZE.codec.view_text(state_of((6, 6), (16, 16)), None)))
     for ask, why in (
         (lambda: state.value("R"), "'R' leads nowhere from here"),
         (lambda: state.neighbours((1, 9)), r"\(1, 9\) is no free square"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from maze_states import GAME, SOLVED
+from small_games import MAZE, SOLVED
 
 from referee.games.game import SettingsError
 from referee.games.maze import variants
@@ -28,11 +28,11 @@ def test_the_numbers_of_the_solved_game() -> None:
     everywhere = Counter(SOLVED.value(*places, is_thiefs=True).winner for places in SOLVED.positions())
     assert everywhere == {"thief": 28_420, "": 25_674, "policeman": 195}
     for given_, wins, count in (({"parity": "any", "exit_start": False}, 233, 3_858), ({}, 137, 2_118)):
-        found = [SOLVED.value(*places, is_thiefs=True) for places in variants.starts(GAME.codec.settings(None, given_))]
+        found = [SOLVED.value(*places, is_thiefs=True) for places in variants.starts(MAZE.codec.settings(None, given_))]
         assert Counter(one.winner for one in found) == {"thief": wins, "": count - wins}
         assert max(one.plies for one in found) <= 43
     assert (
-        max(SOLVED.value(*places, is_thiefs=True).plies for places in variants.starts(GAME.codec.settings(None, {"parity": "any"}))) == 43
+        max(SOLVED.value(*places, is_thiefs=True).plies for places in variants.starts(MAZE.codec.settings(None, {"parity": "any"}))) == 43
     )
 
 
@@ -102,4 +102,4 @@ def test_the_largest_maze_is_solved_and_started() -> None:
     # Next to the exit and to move: one ply. In an open maze nobody else can be held off for ever, but the way can be barred.
     assert solved.value(index[32, 31], index[1, 1], is_thiefs=True) == ("thief", 1)
     assert solved.best(index[32, 31], index[1, 1], is_thiefs=True) == ["R"]
-    assert variants.start(GAME.codec.settings(None, {"layout": Layout(["." * 64] * 63 + ["." * 63 + "E"])}), 10**9) > (0, 0)
+    assert variants.start(MAZE.codec.settings(None, {"layout": Layout(["." * 64] * 63 + ["." * 63 + "E"])}), 10**9) > (0, 0)

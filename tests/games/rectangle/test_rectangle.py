@@ -9,7 +9,7 @@ import conformance
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rectangle_games import CASES, GAME, GAMES, seen_by
+from small_games import CASES, GAMES, RECTANGLE, seen_by
 
 from referee.games.game import MalformedMove, SettingsError
 from referee.games.rectangle.rings import Ring, claim, closed
@@ -120,19 +120,19 @@ def _inside(ring: Ring) -> list[tuple[int, int]]:
 def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
     """Bit sets, board, scores, views and what a bot reads agree in every position; the claims are those of the brute force."""
     players, robots, n = random.randint(2, 4), random.randint(1, 6), random.randint(3, 9)
-    settings = GAME.codec.settings("small", {"n": n, "players": players, "robots": robots, "sharing": sharing, "cap": 40})
-    state: State = GAME.start(settings, b"secret")
+    settings = RECTANGLE.codec.settings("small", {"n": n, "players": players, "robots": robots, "sharing": sharing, "cap": 40})
+    state: State = RECTANGLE.start(settings, b"secret")
     readers = {seat: seen_by(settings, seat) for seat in state.seats}
     while not state.ended:
         before = state
         moves: dict[str, Any] = {}
-        for seat in GAME.movers(state):
+        for seat in RECTANGLE.movers(state):
             if state.step:
                 moves[seat] = Orders(tuple(random.choice("NSEWNSEW-?") for _ in range(robots + random.choice([-1, 0, 0, 0, 1]))))
             else:
                 moves[seat] = Place(tuple((random.randint(-1, n), random.randint(0, n - 1)) for _ in range(robots)))
-            assert GAME.codec.parse(state, seat, GAME.codec.move_json(moves[seat])) == moves[seat]
-        state, _ = GAME.step(state, moves)
+            assert RECTANGLE.codec.parse(state, seat, RECTANGLE.codec.move_json(moves[seat])) == moves[seat]
+        state, _ = RECTANGLE.step(state, moves)
         owner: list[list[int | None]] = [[None] * n for _ in range(n)]
         for place, code in enumerate(state.cells):
             if code >= 97:
@@ -143,11 +143,11 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
         assert len(claimed) == sum(state.gained)
         assert state.scores == tuple(map(sum, zip(before.scores, state.gained, strict=True)))
         for player, seat in enumerate(state.seats):
-            seen = readers[seat](json.loads(GAME.codec.view_text(state, None)))
+            seen = readers[seat](json.loads(RECTANGLE.codec.view_text(state, None)))
             assert seen.row_texts() == state.row_texts()
             assert (seen.rows, seen.columns, seen.spent, seen.robots) == (state.rows, state.columns, state.spent, state.robots)
             assert seen.mine == state.robots[player]
-        changes = json.loads(GAME.codec.changes_text(before, state))
+        changes = json.loads(RECTANGLE.codec.changes_text(before, state))
         cells = bytearray(before.cells)
         for place, letter in changes.get("cells", []):
             cells[place] = ord(letter)
@@ -168,17 +168,17 @@ def test_whole_random_games_hold_together(random: Any, sharing: str) -> None:
 )
 def test_settings_that_are_refused(given_: dict[str, Any], why: str) -> None:
     with pytest.raises(SettingsError, match=why):
-        GAME.codec.settings("small", given_)
+        RECTANGLE.codec.settings("small", given_)
 
 
 def test_the_presets_have_their_sizes() -> None:
-    assert [GAME.codec.settings(name, {})[1:] for name in GAME.info.rule_sets] == [
+    assert [RECTANGLE.codec.settings(name, {})[1:] for name in RECTANGLE.info.rule_sets] == [
         (12, 2, 2, 48, 0, "2002"),
         (30, 2, 5, 120, 0, "2002"),
         (40, 4, 6, 160, 0, "2002"),
     ]
     with pytest.raises(SettingsError, match="no preset 'huge'; there are small, middle, large"):
-        GAME.codec.settings("huge", {})
+        RECTANGLE.codec.settings("huge", {})
 
 
 @pytest.mark.parametrize(
@@ -195,14 +195,16 @@ def test_the_presets_have_their_sizes() -> None:
     ],
 )
 def test_a_malformed_move_is_refused_with_its_reason(step: int, answer: Any, why: str) -> None:
-    state = GAME.start(GAME.codec.settings("small", {}), b"")._replace(step=step)
+    state = RECTANGLE.start(RECTANGLE.codec.settings("small", {}), b"")._replace(step=step)
     with pytest.raises(MalformedMove, match=why):
-        GAME.codec.parse(state, "a", answer)
+        RECTANGLE.codec.parse(state, "a", answer)
 
 
 def test_what_is_placed_nowhere_is_placed_by_lot_and_told() -> None:
     def begun(secret: bytes) -> tuple[Any, Any]:
-        return GAME.step(GAME.start(GAME.codec.settings("small", {"robots": 3}), secret), {"a": Place(((0, 0), (12, 0), (-1, 5)))})
+        return RECTANGLE.step(
+            RECTANGLE.start(RECTANGLE.codec.settings("small", {"robots": 3}), secret), {"a": Place(((0, 0), (12, 0), (-1, 5)))}
+        )
 
     state, notices = begun(b"one")
     assert state.robots[0][0] == (0, 0)
@@ -216,8 +218,10 @@ def test_what_is_placed_nowhere_is_placed_by_lot_and_told() -> None:
 
 
 def test_odd_orders_mean_stay_and_are_told() -> None:
-    state, _ = GAME.step(GAME.start(GAME.codec.settings("small", {}), b""), {"a": Place(((5, 5), (6, 6))), "b": Place(((0, 0), (1, 1)))})
-    state, notices = GAME.step(state, {"a": Orders(("X", "E", "N")), "b": Orders(("N",))})
+    state, _ = RECTANGLE.step(
+        RECTANGLE.start(RECTANGLE.codec.settings("small", {}), b""), {"a": Place(((5, 5), (6, 6))), "b": Place(((0, 0), (1, 1)))}
+    )
+    state, notices = RECTANGLE.step(state, {"a": Orders(("X", "E", "N")), "b": Orders(("N",))})
     assert state.robots == (((5, 5), (6, 7)), ((0, 0), (1, 1)))
     assert state.orders == ("-E", "N-")
     assert [(notice.seat, notice.text) for notice in notices] == [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from rectangle_games import GAME, Walker, seen_by
+from small_games import RECTANGLE, Walker, seen_by
 
 from referee.games.rectangle.rings import Ring
 from sdk.rectangle import DIRECTIONS, Order, RectangleBot
@@ -15,7 +15,7 @@ from sdk.testing import play
 
 def state_of(board: str, robots: list[list[tuple[int, int]]], seat: str = "a") -> SdkState:
     rows = board.split("/")
-    settings = GAME.codec.settings("small", {"n": len(rows), "players": len(robots), "robots": len(robots[0])})
+    settings = RECTANGLE.codec.settings("small", {"n": len(rows), "players": len(robots), "robots": len(robots[0])})
     seats = "ab"[: len(robots)]
     nothing = dict.fromkeys(seats, 0)
     view = {
