@@ -1,6 +1,6 @@
 """Compares a match of the referee with a tournament of fastchess: microseconds a question, between instant C programs.
 
-python benchmarks/fastchess.py FASTCHESS [--rounds 9] [--steps 10000] [--games 200] [--isolation none,strict] [--json] [--against FILE]
+python benchmarks/fastchess.py FASTCHESS [--rounds 9] [--steps 10000] [--games 200] [--isolation none,strict] [--json]
 
 FASTCHESS is the path of a fastchess binary (https://github.com/Disservin/fastchess). A C compiler is needed, too. Every process of both sides
 runs on the same core, one game at a time. In every round fastchess and all kinds of matches run one after the other, so that a busy machine

@@ -1,7 +1,7 @@
-"""What all benchmarks share: figures beside their floors, measured in alternating rounds, and their comparison with a stored run.
+"""What all benchmarks share: figures beside their floors, measured in alternating rounds.
 
 Absolute times mean little on a shared machine. The ratio to a floor that is measured in between is meaningful, so budgets bound medians of
-ratios, and ``--against FILE`` compares ratios alone.
+ratios.
 """
 
 from __future__ import annotations
@@ -9,14 +9,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import math
 import os
 import platform
 import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import sub, truediv
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,14 +23,8 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from referee.errors import RefereeError, UsageError
-from referee.support.files import open_regular
+from referee.errors import RefereeError
 from referee.support.escape import escape
-
-#: The share by which a ratio may be worse than in the stored run.
-TOLERANCE = 0.15
-#: The most bytes of a stored run that are read; a whole run has some ten thousand.
-MOST_BYTES = 10_000_000
 
 
 class Figure(NamedTuple):
@@ -118,41 +111,6 @@ def _processor() -> str:
         return platform.processor() or platform.machine()
 
 
-def stored(path: Path) -> dict[str, float]:
-    """Return the ratios of a stored run by name. Raises UsageError if it is no run, or one of another machine."""
-    name = escape(str(path), 200)
-    try:
-        with open_regular(path) as file:
-            text = file.read(MOST_BYTES + 1)
-        figures = json.loads(text) if len(text) <= MOST_BYTES else None
-        others = {str(figure["machine"]) for figure in figures} - {machine()}
-        ratios = {str(figure["name"]): float(figure["measured"]) for figure in figures if figure["compared"] == "ratio"}
-    except OSError as error:
-        raise UsageError(f"{name} can't be read: {error.strerror or error}.") from None
-    except (ValueError, RecursionError, TypeError, KeyError):
-        raise UsageError(f"{name} is no stored run: it must be what this benchmark prints with --json.") from None
-    if others:
-        raise UsageError(f"{name} was measured on {escape(min(others), 200)}; ratios can't be compared with those of this run.")
-    if not ratios or not all(0 < ratio < math.inf for ratio in ratios.values()):
-        raise UsageError(f"{name} has no ratio to compare with.")
-    return ratios
-
-
-def worse(figures: Iterable[Figure], before: Mapping[str, float]) -> list[tuple[Figure, float, float]]:
-    """Return each ratio with that of the stored run and the share by which it is worse; negative means better.
-
-    Raises UsageError if the stored run lacks one of them.
-    """
-    ratios = [figure for figure in figures if figure.compared == "ratio"]
-    if lacking := [figure.name for figure in ratios if figure.name not in before]:
-        raise UsageError(f"The stored run has no figure {lacking[0]!r}; store a run with the same options.")
-    found = []
-    for figure in ratios:
-        was, now = before[figure.name], figure.measured
-        found.append((figure, was, (was / now if figure.at_least else now / was) - 1.0))
-    return found
-
-
 def report(figures: Sequence[Figure]) -> None:
     """Print a table of the figures."""
     wide = max(28, *(len(figure.name) + 2 for figure in figures))
@@ -177,20 +135,16 @@ def run(
 ) -> None:
     """Be the main program of a benchmark: read the options, measure, print, and end with an exit status.
 
-    ``add`` adds options of the benchmark to ``--rounds``, ``--steps``, ``--json`` and ``--against``. A missed budget doesn't change the exit
-    status. With ``--against`` it is 1 if a ratio is more than 15 % worse than in the stored run.
+    ``add`` adds options of the benchmark to ``--rounds``, ``--steps`` and ``--json``. A missed budget doesn't change the exit status.
     """
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=number(1), default=rounds, help="measurements of each figure; the median counts")
     parser.add_argument("--steps", type=number(1), default=steps, help="steps of each match")
     parser.add_argument("--json", action="store_true", help="print the figures of all rounds as JSON")
-    parser.add_argument("--against", type=Path, metavar="FILE", help="compare the ratios with a run of this machine, stored with --json")
     add(parser)
     options = parser.parse_args()
     try:
-        before = None if options.against is None else stored(options.against)
         figures = measure(options)
-        changes = [] if before is None else worse(figures, before)
     except RefereeError as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
@@ -200,11 +154,6 @@ def run(
         print(json.dumps([figure.to_json() for figure in figures], indent=1))
     else:
         report(figures)
-    for figure, was, change in changes:
-        word = "WORSE" if change > TOLERANCE else "good"
-        text = f"{figure.name} {was:.2f} -> {figure.measured:.2f} x floor ({abs(change):.0%} {'worse' if change > 0 else 'better'})"
-        print(f"{word:<7}{text}", file=sys.stderr)
-    raise SystemExit(any(change > TOLERANCE for *_, change in changes))
 
 
 def number(least: int, step: int = 1) -> Callable[[str], int]:

@@ -1,6 +1,6 @@
 """What many matches cost: a machine full of matches, the part of the time that is the bots', and the memory of a league's coordinator.
 
-python benchmarks/league.py [--rounds 7] [--steps 300] [--matches 400] [--json] [--against FILE]
+python benchmarks/league.py [--rounds 7] [--steps 300] [--matches 400] [--json]
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def example_bots(steps: int, folder: Path) -> Figure:
             program.write_text(NOTING.format(program=str(bot.path)))
             lineups.setdefault(str(number), {})[seat] = str(program)
     league = {name: Team(name, lineup) for name, lineup in lineups.items()}
-    pairs = [dict(zip(SEATS, names, strict=True)) for names in itertools.product(league, repeat=2)]
+    pairs = [dict(zip(SEATS, both, strict=True)) for both in itertools.product(league.values(), repeat=2)]
 
     def share() -> float:
         used = _children_seconds()

@@ -1,6 +1,6 @@
-"""A step of a match beside a bare loop, and the parts of the referee that every match uses: engine, searches, replays, the start.
+"""A step of a match beside a bare loop, and the parts of the referee that every match uses: engine, replays, the start.
 
-python benchmarks/match_step.py [--rounds 7] [--steps 10000] [--json] [--against FILE]
+python benchmarks/match_step.py [--rounds 7] [--steps 10000] [--json]
 
 docs/speed.md has the budgets.
 """
@@ -13,7 +13,6 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -21,14 +20,9 @@ from harness import Figure, alternate, child, run
 from matches import IDLE_SDK, PARSING, FloorGame, floor, step_of_match
 
 from referee.games.evasion.game import GAME
-from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Kind, Wall
-from referee.games.evasion.board.walls import Walls, trace
-from referee.games.evasion.forward import Forward, Room
 from referee.match.options import CPU, WALL
 from referee.replay.reader import verify
 from referee.support.processes import module_command
-from sdk.evasion import Build
-from sdk.evasion import State as SdkState
 
 #: Writes the time of its first question to its log, by the system-wide monotonic clock.
 STAMPING = """
@@ -80,117 +74,6 @@ def engine_step(rounds: int, steps: int) -> Figure:
         return (time.perf_counter() - begun) / steps * 1e6
 
     return Figure("engine step, in process", "us", alternate(rounds, steps_in_process)[0], None, "value", 6.0)
-
-
-_KINDS = (HORIZONTAL, VERTICAL)
-_SECONDS = 0.05
-
-
-def position() -> SdkState:
-    """The middle of a game: some walls, a room of a third of the board, and the hunter in it."""
-    settings = GAME.codec.settings("classic", {})
-    start = GAME.start(settings)
-    plan: tuple[tuple[Kind, int, int], ...] = ((VERTICAL, 90, 5), (HORIZONTAL, 120, 60), (VERTICAL, 280, 100))
-    walls = Walls(settings.width, settings.height)
-    for number, (kind, x, y) in enumerate(plan):
-        wall = trace(walls, kind, x, y, None, number)
-        assert isinstance(wall, Wall)
-        walls = walls.adding(wall)
-    return SdkState(*start._replace(walls=walls, hunter=start.hunter._replace(x=95, y=110), next_id=3))
-
-
-def with_forward(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
-    """Search as ``searcher`` does; return the numbers of steps and walls."""
-    forward = Forward(state)
-    room = Room(forward)
-    judged = 0
-    while not until() and not forward.ended:
-        for kind in _KINDS:
-            room.left_by(forward, kind)
-            judged += 1
-        forward.step()
-    return forward.looked_at, judged
-
-
-def with_states(state: SdkState, until: Callable[[], bool]) -> tuple[int, int]:
-    """Run the same search with the public SDK calls: ``can_build``, ``after`` and ``reach``."""
-    steps = judged = 0
-    while not until() and not state.is_over:
-        for kind in _KINDS:
-            if state.can_build(kind):
-                len(state.after(Build(kind)).reach("prey"))
-            judged += 1
-        state = state.after()
-        steps += 1
-    return steps, judged
-
-
-def looked_at(search: Callable[[SdkState, Callable[[], bool]], tuple[int, int]]) -> float:
-    """Return the number of states that a search examines in ``_SECONDS`` of processor time: those after a step and those with a wall."""
-    state = position()
-    deadline = time.process_time() + _SECONDS
-    return float(sum(search(state, lambda: time.process_time() > deadline)))
-
-
-def searches(rounds: int, steps: int) -> list[Figure]:
-    """The forward model beside the engine's plain step, and what a search looks at with each."""
-
-    def timed(hundred: Callable[[], None]) -> float:
-        start = time.perf_counter()
-        for _ in range(steps // 100):
-            hundred()
-        return (time.perf_counter() - start) / (steps // 100 * 100) * 1e6
-
-    def states() -> None:
-        after = state
-        for _ in range(100):
-            after = after.after()
-
-    def forward() -> None:
-        for _ in range(100):
-            model.step()
-        for _ in range(100):
-            model.undo()
-
-    state = position()
-    model = Forward(state)
-    fast, slow = alternate(rounds, lambda: timed(forward), lambda: timed(states))
-    by_model, by_states = alternate(rounds, lambda: looked_at(with_forward), lambda: looked_at(with_states))
-    return [
-        Figure("forward model, step and undo", "us", fast, slow, "ratio", 0.5),
-        Figure("states looked at in 50 ms", "states", by_model, by_states, "ratio", 2.0, at_least=True),
-    ]
-
-
-def environment_steps(rounds: int, steps: int) -> Figure:
-    """Steps a second of Gymnasium's environment with random actions against ``runner``, beside the engine's own over the same game."""
-    from sdk.env import EvasionEnv, move
-
-    environment = EvasionEnv(max_steps=10 * steps, max_walls=4)
-    environment.action_space.seed(1)
-    actions = [environment.action_space.sample() for _ in range(steps)]
-
-    def learning() -> float:
-        environment.reset(seed=1)
-        begun = time.process_time()
-        for action in actions:
-            if environment.step(action)[2]:
-                environment.reset()
-        return steps / (time.process_time() - begun)
-
-    start = GAME.start(GAME.codec.settings("classic", {"max_steps": 10 * steps, "max_walls": 4}))
-
-    def engine() -> float:
-        state = start
-        begun = time.process_time()
-        for action in actions:
-            state, _ = GAME.step(state, {"hunter": move(state, "hunter", action)})
-            if state.ended:
-                state = start
-        return steps / (time.process_time() - begun)
-
-    speed, alone = alternate(rounds, learning, engine)
-    return Figure("sdk.env, steps of one seat", "steps/s", speed, alone, "ratio", at_least=True)
 
 
 def replays(rounds: int, steps: int) -> list[Figure]:
@@ -252,8 +135,6 @@ def everything(options: argparse.Namespace) -> list[Figure]:
     return [
         *match_steps(rounds, steps),
         engine_step(rounds, steps),
-        *searches(rounds, steps),
-        environment_steps(rounds, steps),
         *replays(rounds, steps),
         *starts(2 * rounds + 1),
     ]

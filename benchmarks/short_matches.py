@@ -1,6 +1,6 @@
 """Many short matches between instant C programs, each with fresh processes.
 
-python benchmarks/short_matches.py [--rounds 7] [--games 400] [--steps 80] [--fastchess FASTCHESS] [--json] [--against FILE]
+python benchmarks/short_matches.py [--rounds 7] [--games 400] [--steps 80] [--fastchess FASTCHESS] [--json]
 
 - A match of one step in a worker that has played before, with its replay, beside the bare pair: the same two programs are started, greeted,
   asked once and ended, without a referee.
