@@ -96,10 +96,3 @@ def test_the_files_of_a_folder_are_signed(tmp_path: Path) -> None:
     assert names == {"grades.csv", "students/ada bob/report.html", "students/ada bob/other.md"}
     (folder / "SHA256SUMS").write_text((folder / "SHA256SUMS").read_text().replace("a", "b"))
     assert sh(CHECK).returncode == 255
-
-
-def test_every_option_of_rerun_is_on_the_page(referee: Cli) -> None:
-    names = set(re.findall(r"--[a-z]+", referee("rerun", "--help").stdout)) - {"--help"}
-    assert {"--seat", "--json"} <= names
-    for name in names:
-        assert f"`{name}" in PAGE, name

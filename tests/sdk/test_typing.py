@@ -175,7 +175,7 @@ def bots_of_pages(folder: Path) -> list[Path]:
                 bots["cells.py"] = bots.get("cells.py", "") + block.text
             elif block.is_added and block.file in bots:
                 bots[block.file] += block.text
-            elif re.search(r"^class \w+\(.*Bot\b.*\):$", block.text, re.MULTILINE) or block.file.endswith("tables.py"):
+            elif re.search(r"^class \w+\(.*Bot\b.*\):$", block.text, re.MULTILINE) or block.file.startswith("step"):
                 bots[block.file or f"block_{number}.py"] = block.text
         for file, text in bots.items():
             path = place / file
