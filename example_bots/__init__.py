@@ -42,7 +42,7 @@ BOTS = (
     Example("still", "evasion", ("prey",), "still.py", "never moves"),
     Example("runner", "evasion", ("prey",), "runner.py", "runs straight away from the hunter"),
     Example("evader", "evasion", ("prey",), "evader.py", "keeps off the hunter's path and where there is room"),
-    Example("ghost", "evasion", ("prey",), "ghost.py", "keeps to cells from which it could evade for ever"),
+    Example("ghost", "evasion", ("prey",), "ghost.py", "keeps to cells from which it could evade forever"),
     Example("shadow", "evasion", ("prey",), "shadow.py", "stays at the hunter's back"),
     Example("idle", "rectangle", (), "idle.py", "stays where it was put"),
     Example("random", "rectangle", (), "random_orders.py", "goes anywhere, but takes what it can win with its next step"),

@@ -89,7 +89,7 @@ def request(
     # The integer types of other packages, such as NumPy's, become int.
     number = None if seed is None else seed.__index__()
     match = _request(players, time, isolation, out, game=game, rules=rules, seed=number, settings=settings, draws_starts=draws_starts)
-    seats = match.room.seats(match.checked_settings)
+    seats = match.game_object.seats(match.checked_settings)
     if len(players) != len(seats):
         raise UsageError(
             f"{game} needs {len(seats)} players ({', '.join(seats)}), but {len(players)} {'was' if len(players) == 1 else 'were'} given."

@@ -98,7 +98,7 @@ def meanings(on_broken: Callable[[SettingsError], object] = lambda _: None) -> l
     text = Path(__file__).with_suffix(".md").read_text("utf-8")
     # Above the first section, the page says what codes are.
     all_meanings = [_placed(meaning) for meaning in read(text[text.index("\n# ") + 1 :])]
-    for game in registry.sound(on_broken):
+    for game in registry.loadable(on_broken):
         try:
             all_meanings += _of_game(game)
         except SettingsError as error:  # noqa: PERF203 - one broken package must not hide the others

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.games.evasion import variants
 from referee.games.evasion.board import regions
 from referee.games.evasion.board.regions import Region
-from referee.games.evasion.board.wall import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Kind, Wall, given_wall
+from referee.games.evasion.board.wall import COUNTER_DIAGONAL, DIAGONAL, HORIZONTAL, KINDS, VERTICAL, Blocked, Kind, Wall, wall_between
 from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.state import (
@@ -225,7 +225,7 @@ class State(EngineState):
         return verdict.verdict(self, arena.BUDGET if budget is None else budget)
 
     def safe_cells(self, budget: int | None = None) -> Region:
-        """Return the cells from which the prey could evade for ever, if it were there now and no wall changes any more.
+        """Return the cells from which the prey could evade forever, if it were there now and no wall changes any more.
 
         Cells that can't be decided within the ``budget`` are left out.
         """
@@ -331,7 +331,7 @@ class _Reader:
             if self.is_turnwise:
                 # The hunter chooses the ids, and an id that is free again can be used again.
                 self.next_id = 0
-                walls = [given_wall(w["id"], w["x1"], w["y1"], w["x2"], w["y2"]) for w in raw]
+                walls = [wall_between(w["id"], w["x1"], w["y1"], w["x2"], w["y2"]) for w in raw]
             else:
                 walls = [Wall(w["id"], w["kind"], w["x1"], w["y1"], w["x2"], w["y2"], w.get("first", "")) for w in raw]
             self.walls = Walls(self.settings.width, self.settings.height, walls)

@@ -81,13 +81,13 @@ def start(*, game: str = "evasion", rules: str | None = None, seat: str | None =
 
     Raises SettingsError for settings that the game refuses, and ValueError for a seat that the game doesn't have.
     """
-    room = games.get(game)
-    checked = room.codec.settings(rules, settings)
-    state, seats = room.start(checked, secret_of(seed)), room.seats(checked)
+    game_object = games.get(game)
+    checked = game_object.codec.settings(rules, settings)
+    state, seats = game_object.start(checked, secret_of(seed)), game_object.seats(checked)
     if seat is not None and seat not in seats:
         raise ValueError(f"{game} has no seat {seat!r:.40}; there are {' and '.join(seats)}")
     module = _sdk_module(game)
-    return state if module is None else module.seen_state(state, room.movers(state)[0] if seat is None else seat)
+    return state if module is None else module.seen_state(state, game_object.movers(state)[0] if seat is None else seat)
 
 
 class Answer(NamedTuple):
@@ -157,30 +157,30 @@ def answer(
 ) -> Answer:
     """Ask a bot one question and return its whole answer: the move of any kind, and what it says and draws. Otherwise as ``ask``."""
     _check_bot(bot)
-    module, room = _sdk_module(bot._game), games.get(bot._game)
+    module, game_object = _sdk_module(bot._game), games.get(bot._game)
     position: Any = state if module is None else module.engine_state(state)
     settings = getattr(position, "settings", None)
     if settings is None:
         raise TypeError(f"the state is {state!r:.60}, but {_name(bot)} plays {bot._game}; sdk.testing.start makes its states")
-    seat = _asked_seat(bot, room, position, seat)
+    seat = _asked_seat(bot, game_object, position, seat)
     turn: int = position.step
     start = encode.start(
-        room.info,
+        game_object.info,
         settings.rules,
         seat,
-        room.codec.settings_json(settings),
+        game_object.codec.settings_json(settings),
         clock=TimeControl(startup=None, move=move_time, bank=bank).to_json(),
         seed=seed,
         match="test",
     )
     said = [{"code": code, "text": code} for code in notices]
-    question = encode.turn(turn, room.codec.view_text(position, seat), said, encode.limit(move_time), bank)
+    question = encode.turn(turn, game_object.codec.view_text(position, seat), said, encode.limit(move_time), bank)
     line = _conversation_with(bot, start).answer(question)
     assert line is not None, "a question has an answer"
     read = decode.move(line.rstrip(b"\n"), turn)
     if isinstance(read, decode.Problem):
         raise MalformedMove(judge.malformed(seat, read, line, turn).text)
-    return Answer(room.codec.parse(position, seat, read.move), read.say, read.draw or ())
+    return Answer(game_object.codec.parse(position, seat, read.move), read.say, read.draw or ())
 
 
 def _name(bot: type[Bot] | Bot) -> str:
@@ -195,13 +195,13 @@ def _check_bot(bot: object) -> None:
         raise TypeError(f"{_name(bot)} plays no game; derive it from a class of sdk, such as sdk.HunterBot")
 
 
-def _asked_seat(bot: type[Bot] | Bot, room: Game, state: Any, seat: str | None) -> str:
+def _asked_seat(bot: type[Bot] | Bot, game_object: Game, state: Any, seat: str | None) -> str:
     """Return the seat that is asked. Raises ValueError if it can't be told, or owes no move."""
-    outcome = room.outcome(state)
+    outcome = game_object.outcome(state)
     if outcome is not None:
         raise ValueError(f"the game is over in this position: {outcome.text}")
-    movers = room.movers(state)
-    seats = [each for each in room.seats(state.settings) if each in bot._seats]
+    movers = game_object.movers(state)
+    seats = [each for each in game_object.seats(state.settings) if each in bot._seats]
     if seat is None and len(seats) > 1:
         # In games of turns the position says who is asked, and some states know whose they are.
         seat_of_state = getattr(state, "seat", None)
@@ -254,7 +254,7 @@ def play(
     """
     names = [bot.__name__ for bot in bots]
     request = MatchRequest(game=game, rules=rules, seed=seed, players=names, settings=settings, time=dict(time), run={"isolation": "none"})
-    seats = request.room.seats(request.checked_settings)
+    seats = request.game_object.seats(request.checked_settings)
     if len(bots) != len(seats):
         raise TypeError(f"{game} has {len(seats)} seats ({', '.join(seats)}), but {len(bots)} bots were given")
     errors: list[Exception | SystemExit] = []

@@ -206,7 +206,7 @@ class _Request(NamedTuple):
 
 
 def _requests(control: socket.socket) -> _Request:
-    """Serve for ever; return in each child with what it has to run."""
+    """Serve forever; return in each child with what it has to run."""
     running: dict[int, int] = {}
 
     def reap() -> None:

@@ -46,7 +46,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.games.evasion import variants
 from referee.games.evasion.analysis.verdict import CAPTURE, EVADE, verdict
-from referee.games.evasion.board.wall import KINDS, Wall, given_wall
+from referee.games.evasion.board.wall import KINDS, Wall, wall_between
 from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.codec.turnwise import ends
 from referee.games.evasion.game import GAME as EVASION
@@ -227,7 +227,7 @@ def position(record: dict[str, Any]) -> State:
     try:
         if is_turnwise:
             given["hunter"] = _hunter(record["hunter"])
-            walls = [given_wall(*items) for items in record["walls"]]
+            walls = [wall_between(*items) for items in record["walls"]]
         else:
             walls = [_wall(number, items) for number, items in enumerate(record["walls"])]
         if type(step) is not int or type(timer) is not int or step < 0 or timer < 0:

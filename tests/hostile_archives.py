@@ -193,7 +193,7 @@ def _long_header(path: Path) -> None:
 
 
 def _backward_header(name: str) -> Callable[[Path], None]:
-    """A size of -512, with which some versions of tarfile read the same headers for ever."""
+    """A size of -512, with which some versions of tarfile read the same headers forever."""
 
     def build(path: Path) -> None:
         data = bytearray(tarfile.TarInfo(name).tobuf(tarfile.USTAR_FORMAT))

@@ -1,4 +1,4 @@
-"""An independent model of "can the prey stay free for ever": every prey is tried, cell by cell and step by step.
+"""An independent model of "can the prey stay free forever": every prey is tried, cell by cell and step by step.
 
 It shares nothing with the analysis but the engine's functions for one move: no bit boards, no windows, no way of the hunter known ahead.
 """
@@ -30,7 +30,7 @@ DIRECTIONS = [(dx, dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
 
 
 def steps_to_capture(state: State) -> int | None:
-    """The steps after which the best prey is caught; None if it can evade for ever."""
+    """The steps after which the best prey is caught; None if it can evade forever."""
     rules, settings = variants.RULE_SETS[state.settings.rules], state.settings
     is_turnwise = rules.is_turnwise
     hunter: tuple[int, int, int, int] = state.hunter
@@ -71,7 +71,7 @@ def _after(state: State, cell: Cell, timer: int) -> set[Prey]:
 
 
 def is_safe(state: State, cell: Cell) -> bool:
-    """Whether a prey on that cell, were it there now, could evade for ever."""
+    """Whether a prey on that cell, were it there now, could evade forever."""
     if variants.RULE_SETS[state.settings.rules].captures(state.walls, state.settings.capture_radius, state.hunter[:2], cell):
         return False
     return steps_to_capture(state._replace(prey=Body(*cell, 0, 0))) is None

@@ -1,4 +1,4 @@
-"""Files that would make a command wait for ever, or take all memory: each is a sentence."""
+"""Files that would make a command wait forever, or take all memory: each is a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A prey that keeps to cells from which it could stay free for ever if the hunter built nothing more, and puts off a capture that is certain."""
+"""A prey that keeps to cells from which it could stay free forever if the hunter built nothing more, and puts off a capture that is certain."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, note, put,
 from referee.cli.options import flags_of
 from referee.cli.run import example
 from referee.errors import UsageError
-from referee.games.description import described, settings_table
+from referee.games.description import describe, settings_table
 from referee.support.words import program, wrapped
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ def games(
     if name is not None:
         game = registry.get(name)
         if as_json:
-            put_json(described(game))
+            put_json(describe(game))
         else:
             put(*_lines(game, columns(100)))
     elif as_json:
-        put_json([described(game) for game in registry.sound(note)])
+        put_json([describe(game) for game in registry.loadable(note)])
     else:
-        for game in registry.sound(note):
+        for game in registry.loadable(note):
             put(f"{game.info.name:<12} {', '.join(game.info.rule_sets)}")
         put("", f"Try:  {program()} games {registry.names()[0]}")
 

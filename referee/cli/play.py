@@ -95,14 +95,14 @@ def play(
         return
     if many.slots is not None:
         raise UsageError("--slots is for many games; say how many with --games N.")
-    show = page.show(request.room, has_people=HUMAN in lineup.values(), as_json=request.as_json)
+    show = page.show(request.game_object, has_people=HUMAN in lineup.values(), as_json=request.as_json)
     if not run_match(request, lineup, show=show, report=partial(_put_result, request)).started:
         raise typer.Exit(3)
 
 
 def _lineup(request: MatchRequest) -> dict[str, str]:
     """Return the player of each seat. UsageError if there are too few or too many."""
-    game, settings, names = request.room, request.checked_settings, request.players
+    game, settings, names = request.game_object, request.checked_settings, request.players
     seats = game.seats(settings)
     if len(names) != len(seats):
         count = "none was named; to begin, let two example bots play" if not names else "1 was named; for instance"
@@ -170,12 +170,12 @@ def _check_teams(request: MatchRequest, teams: tuple[str, str]) -> None:
     """Raise UsageError if a person is in a team, PlayerError if a team can't play a role."""
     from referee.players.names import resolve
 
-    if request.room.pairing is None:
+    if request.game_object.pairing is None:
         return
-    for team, role in product(teams, request.room.seats(request.checked_settings)):
+    for team, role in product(teams, request.game_object.seats(request.checked_settings)):
         if is_human(team):
             raise UsageError("A duel is between programs; a person plays single matches: referee play human runner")
-        resolve(team, role, request.room.info.name)
+        resolve(team, role, request.game_object.info.name)
 
 
 def _put_result(request: MatchRequest, result: MatchResult) -> None:

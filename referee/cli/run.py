@@ -103,7 +103,7 @@ def _pages(
 
     assert request.start is not None
     labels = {seat: bots[seat].label if seat in bots else "a person" for seat in names}
-    return MatchPages(request.room, request.checked_settings, request.start, replay, labels, people, tuple(bots), show)
+    return MatchPages(request.game_object, request.checked_settings, request.start, replay, labels, people, tuple(bots), show)
 
 
 def _tell_partial_replay(replay: Path) -> None:

@@ -1,5 +1,5 @@
 """The rules of the games, one folder each, and how to find them by name."""
 
-from referee.games.registry import folder, get, info, names, sound
+from referee.games.registry import folder, get, info, loadable, names
 
-__all__ = ["folder", "get", "info", "names", "sound"]
+__all__ = ["folder", "get", "info", "loadable", "names"]

@@ -1,6 +1,6 @@
 """The optional capabilities of games. A game has None in place of a capability that it lacks, and callers test for None.
 
-A capability that is needed seldom is ``imported`` when it is asked for: bots load the games, too.
+A rarely used capability is ``imported`` at its first use, because bots load the games, too.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ CAPABILITIES = (
 class HumanPlay(NamedTuple):
     """How people play the game.
 
-    ``pace`` is the default, in steps a second; None: the game waits for every move. ``is_paced`` tells whether
-    steps may follow a pace, in which case a person who has not moved in time passes. The first ``set_up`` turns wait for people
-    whatever the pace. ``settings`` hold where a person plays, unless they are given.
+    ``pace`` is the default, in steps a second; None: the game waits for every move. ``is_paced``: steps may follow a pace; a person who
+    has not moved in time then passes. The first ``set_up`` turns always wait for people. ``settings`` are the defaults of a match with people.
     """
 
     pace: float | None = None
@@ -36,9 +35,9 @@ class HumanPlay(NamedTuple):
 
 
 class SampleTest(NamedTuple):
-    """A test that a new rubric of the game proposes. ``need`` is the content of its braces, ``about`` says in a sentence what it tests.
+    """A test in a new rubric of the game. ``need`` is the requirement in braces, ``about`` a sentence that says what it tests.
 
-    ``seat`` and ``against`` are empty for a duel, whose opponent is in ``need``. ``settings`` are those of this test.
+    ``seat`` and ``against`` are empty for a duel: its opponent is in ``need``. ``settings`` are those of this test.
     """
 
     about: str
@@ -53,11 +52,11 @@ class SampleTest(NamedTuple):
 
 
 class Marking(NamedTuple):
-    """What a rubric can ask in the game. A game of another package without it can be asked everything.
+    """The requirements of a rubric that make sense in the game. In a game without this capability all do.
 
     ``catchers`` are the seats that can win early, ``survivors`` those that want a match to last. ``scores_are_points``: more is better.
-    ``step_limit`` returns the most steps of a match with some settings, None if there is no limit. ``settings`` and ``samples`` are what
-    a new rubric proposes.
+    ``step_limit`` returns the most steps of a match with some settings, None if there is no limit. ``settings`` and ``samples`` are those of
+    a new rubric.
     """
 
     catchers: tuple[Seat, ...]
@@ -75,7 +74,7 @@ STUCK, DECISIVE, IMPOSSIBLE, NUMBERS, SETTINGS = "stuck", "decisive", "impossibl
 
 
 class Position(NamedTuple):
-    """A position with which bots are checked, of one of the kinds above. ``about`` describes it in a few words.
+    """A position for ``referee check``, of one of the kinds above. ``about`` describes it in a few words.
 
     ``settings`` are those of its match, ``turn`` is the number of its question.
     """
@@ -88,10 +87,10 @@ class Position(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """What ``referee check`` asks the bots of a game.
+    """Positions and moves with which ``referee check`` tests the bots of a game.
 
     ``positions`` returns positions in which a seat is asked, for the settings of a match. ``move`` returns a plain legal move as JSON.
-    ``refusals`` are the codes of notices about moves that the rules forbid. A game without samples is checked with positions of a match.
+    ``refusals`` are the codes of notices about moves that the rules forbid. Without samples, ``referee check`` takes positions of a match.
     """
 
     positions: Callable[[Any, Seat], Sequence[Position]]
@@ -103,7 +102,7 @@ class Appraised(NamedTuple):
     """A move beside a better one in the same step, by a measure of the game.
 
     ``better`` is that move, ``about`` describes it in words. ``now`` is the measure after the move that was played, ``instead`` after the
-    better one; ``remark`` says of the first what its number doesn't, and may be empty.
+    better one; ``remark`` adds to the first what its number doesn't say, and may be empty.
     """
 
     better: Any
@@ -119,10 +118,10 @@ class Appraised(NamedTuple):
 
 
 class Starter(NamedTuple):
-    """The starter of a seat: what it does, and the match that shows it.
+    """The starter of a seat, and a match that it wins or loses as planned.
 
     ``idea`` completes the sentence "A hunter that ...". In a match with ``options`` between the starter and the example bot ``opponent``,
-    ``winner`` wins. ``rules`` are the rule sets that it plays, none for all; its ``bot.toml`` says so.
+    ``winner`` wins. ``rules`` are the rule sets that it plays, also in its ``bot.toml``; empty: all.
     """
 
     idea: str
@@ -149,10 +148,10 @@ if TYPE_CHECKING:
             """The name of a suggestion, in a word or two: "best move"."""
 
         def invalidates_verdict(self, before: S_contra, after: S_contra) -> bool:
-            """True if this step can change the verdict. Between such steps a verdict can only come true."""
+            """True if this step can change the verdict. Between such steps only the predicted end itself can."""
 
         def verdict(self, state: S_contra) -> Mapping[str, Json]:
-            """The verdict of a position, with at least ``verdict``; empty where the game has ended by something else."""
+            """The verdict of a position, with at least ``verdict``; empty if the game has ended for another reason."""
 
         def verdict_text(self, verdict: Mapping[str, Json]) -> str:
             """Return the verdict as a sentence."""
@@ -164,20 +163,20 @@ if TYPE_CHECKING:
             """What a page may draw over a position on request."""
 
         def suggestion(self, state: S_contra) -> Mapping[str, Json]:
-            """The best that one side could have done in a position, with a ``text`` for people; empty if there is nothing to say."""
+            """The best move that one side had in a position, with a ``text`` for people; empty without one."""
 
     class Appraisal(Protocol[S_contra, M_contra, G_contra]):
         """What the moves of a seat cost it, for ``referee analyze``."""
 
         @property
         def is_exact(self) -> bool:
-            """True if the measure follows from the rules alone; otherwise it is an estimate."""
+            """True if the measure follows from the rules; otherwise it is an estimate."""
 
         def measure(self, seat: Seat, settings: G_contra) -> str:
             """Return what the measure counts: "cells left to the prey"."""
 
         def apart(self, seat: Seat, settings: G_contra, /) -> int:
-            """Return the number of steps within which two moves count as one chance: only the costlier one is named."""
+            """Return the number of steps within which two moves count as one: the report has only the costlier one."""
 
         def appraiser(self, seat: Seat) -> Callable[[S_contra, Mapping[Seat, M_contra], S_contra], Appraised | None]:
             """Return a function that appraises the moves of a seat in one match, step by step: ``before``, the moves of all seats, ``after``.
@@ -206,7 +205,7 @@ if TYPE_CHECKING:
         shares_start: bool
 
         def winner(self, first: tuple[Outcome, int], second: tuple[Outcome, int]) -> str | None:
-            """The winner of a pair of games, each with its steps: team "a", which has the first seat in the first game, or "b"; None: a tie."""
+            """The winner of a pair of games, each with its steps: team "a" (in the first seat of the first game) or "b"; None: a tie."""
 
         def steps_needed(self, outcome: Outcome, steps: int, settings: G_contra) -> int:
             """The steps that the team in the first seat needed; the step limit if it did not reach its aim."""
@@ -215,7 +214,7 @@ if TYPE_CHECKING:
         """Fair starts of a game whose settings say where it starts."""
 
         def settings(self, rules: str | None, overrides: Mapping[str, Json], /) -> G:
-            """The same as ``Codec.settings``, for settings that need not say where the game starts."""
+            """The same as ``Codec.settings``, but the settings need not say where the game starts."""
 
         def draw(self, settings: G, secret: bytes) -> Mapping[str, Json]:
             """The settings of a start drawn with the secret; SettingsError if the other settings allow no fair start."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Option
 
 
-def described(game: Game) -> dict[str, Json]:
+def describe(game: Game) -> dict[str, Json]:
     """Return a game as JSON data: its name, version, rule sets, seats, and its settings with the default of each rule set."""
     info, defaults = game.info, _defaults(game)
     options = []

@@ -19,8 +19,8 @@ class DialectError(ValueError):
     """The peer's line violates the dialect. The text is a predicate; the sender is the subject of the sentence."""
 
 
-class Heard(NamedTuple):
-    """A parsed answer: a move of the game, and a warning for the screen if the move differs from the player's request."""
+class ParsedAnswer(NamedTuple):
+    """A parsed answer: the move, and a warning for the screen if the move differs from the player's request."""
 
     move: Any
     warning: str = ""
@@ -29,8 +29,9 @@ class Heard(NamedTuple):
 class Dialect(NamedTuple):
     """One dialect of a game.
 
-    ``rules`` are the rule sets that it can express; the first one is its own. ``refusal`` tells why it can't express some settings, ""
-    if it can. ``host`` makes our side of a conversation with the player of a seat that has just connected. ``port`` is the port to which its programs connect by default, 0 if there is none.
+    ``rules`` are the rule sets that it can express; the first one is its own. ``refusal`` returns why it can't express some settings, ""
+    if it can. ``host`` makes our side of a conversation with the player of a seat that has just connected. ``port`` is the default port of
+    its programs, 0 without one.
     """
 
     name: str
@@ -43,7 +44,7 @@ class Dialect(NamedTuple):
 if TYPE_CHECKING:
 
     class Host(Protocol[S_contra]):
-        """Our side of a conversation with one player in one game; lines are given and taken with and without their ends."""
+        """Our side of a conversation with one player in one game. Lines that it returns have line ends; lines that it takes have none."""
 
         dialect: str
         #: Whether the player gets a question in every step, even if it can't move; its answer is then ignored.
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
         pause: float
 
         def take_name(self, line: bytes) -> str:
-            """Its name, from its first line. Raises DialectError."""
+            """Return the player's name, from its first line. Raises DialectError."""
 
         def opening(self, state: S_contra) -> bytes:
             """Return the first lines of a game for the player."""
@@ -64,7 +65,7 @@ if TYPE_CHECKING:
         def question(self, turn: int, state: S_contra, bank: float | None) -> bytes:
             """Return the question to the player; ``bank`` is its remaining time in seconds."""
 
-        def answer(self, turn: int, state: S_contra, line: bytes) -> Heard:
+        def answer(self, turn: int, state: S_contra, line: bytes) -> ParsedAnswer:
             """Parse the player's answer. Raises DialectError."""
 
         def closing(self, state: S_contra, outcome: Outcome) -> bytes:

@@ -1,4 +1,4 @@
-"""The interface of a game: the functions that the match loop needs, and data to show, analyze and export matches.
+"""The interface of a game: the functions that the match loop calls, and data to show, analyze and export matches.
 
 A game is a set of pure functions over frozen states: no input or output, no clock, no hidden randomness. The loop asks ``movers``
 which seats owe a move, sends each its view, parses the answers with the codec, and applies the moves with ``step``. The optional
@@ -30,7 +30,7 @@ class Option(NamedTuple):
     """One setting of a game: the source of its flag, its key in match files, its row in ``referee games`` and in the docs.
 
     ``kind`` is "integer" (``least`` to ``most``), "boolean", "choice" (one of ``choices``), "integers" (as many as ``parts`` names) or
-    "lines" (of text). ``default`` is the value in the game's first rule set; ``default_text`` says in words what holds where it depends on
+    "lines" (of text). ``default`` is the value in the game's first rule set; ``default_text`` describes a default that depends on
     other settings. ``unit`` is what a number counts, ``short`` a flag of one letter, ``rules`` the rule sets that have the option; empty: all.
     """
 
@@ -75,7 +75,7 @@ class Option(NamedTuple):
 
 
 class GameInfo(NamedTuple):
-    """What a game is called and what can be set. ``version`` is raised whenever a recorded game would change.
+    """The name, rule sets and settings of a game. ``version`` rises with each change that alters recorded games.
 
     ``rule_sets`` begins with the default one. ``players_option`` names the setting that counts the players, where there can be any
     number of them; ``size_options`` those that ``--size`` sets: width and height, or one number for a square board.
@@ -111,20 +111,20 @@ if TYPE_CHECKING:
             """An answer as a move, which is never None; MalformedMove for a wrong shape, IllegalMove for what the rules forbid."""
 
         def unknown_keys(self, state: S_contra, seat: Seat, answer: Json) -> Sequence[str]:
-            """Keys of a well-formed answer that mean nothing in this game, whatever its state."""
+            """Keys of a well-formed answer that have no meaning in this game, in any state."""
 
         def move_json(self, move: M) -> Json:
-            """A move as it stands in a replay; ``parse`` takes it back."""
+            """A move in the form of a replay; ``parse`` reads it again."""
 
         def changes_text(self, before: S_contra, after: S_contra) -> str:
             """What one step changed, as compact JSON text for the replay."""
 
     class Game(Protocol[S, M, G]):
-        """A game. ``S`` is its frozen state, ``M`` its move, ``G`` its settings. Capabilities are None where a game has none."""
+        """A game. ``S`` is its frozen state, ``M`` its move, ``G`` its settings. A capability that it lacks is None."""
 
         @property
         def info(self) -> GameInfo:
-            """What the game is called, and what can be set."""
+            """The name, rule sets and settings."""
 
         @property
         def codec(self) -> Codec[S, M, G]:
@@ -136,7 +136,7 @@ if TYPE_CHECKING:
 
         @property
         def appraisal(self) -> capabilities.Appraisal[S, M, G] | None:
-            """What moves cost."""
+            """The cost of moves."""
 
         @property
         def adjudication(self) -> capabilities.Adjudication[S, G] | None:
@@ -168,11 +168,11 @@ if TYPE_CHECKING:
 
         @property
         def marking(self) -> capabilities.Marking | None:
-            """What a rubric can ask."""
+            """Requirements of rubrics."""
 
         @property
         def samples(self) -> capabilities.Samples | None:
-            """Positions with which bots are checked."""
+            """Positions for ``referee check``."""
 
         @property
         def starters(self) -> capabilities.Starters | None:
@@ -191,7 +191,7 @@ if TYPE_CHECKING:
         def movers(self, state: S) -> tuple[Seat, ...]:
             """The seats that owe a move now, in seat order; one means taking turns, several move at once.
 
-            If there are none, the step is taken without a question, unless the game is over.
+            If there are none and the game isn't over, the step follows without a question.
             """
 
         def step(self, state: S, moves: Mapping[Seat, M]) -> tuple[S, tuple[Notice, ...]]:
@@ -203,5 +203,5 @@ if TYPE_CHECKING:
         def outcome(self, state: S) -> Outcome | None:
             """How the game ended, None while it goes on."""
 
-    #: A game of whose states and moves nothing is known.
+    #: A game with any types of states and moves.
     AnyGame: TypeAlias = Game[object, object, Settings]

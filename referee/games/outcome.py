@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     Json = Any
     Seat = str
-    #: The state, the move and the settings of a game; ``Game`` alone is a game of any kind.
+    #: The state, the move and the settings of a game; ``Game`` without them is any game.
     S = TypeVar("S", default=Any)
     M = TypeVar("M", default=Any)
     G = TypeVar("G", default=Any)
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     G_contra = TypeVar("G_contra", contravariant=True, default=Any)
 
     class Settings(Protocol):
-        """Checked settings of a game. Outside of the game only their rule set is read."""
+        """Checked settings of a game. Other modules read only their rule set."""
 
         @property
         def rules(self) -> str:
@@ -33,7 +33,7 @@ class SettingsError(ValueError):
 
 
 class MalformedMove(ValueError):
-    """An answer whose shape is not that of a move of this game; the text names the culprit key."""
+    """An answer that doesn't have the form of a move of this game; the text names the wrong key."""
 
 
 class IllegalMove(ValueError):
@@ -43,8 +43,8 @@ class IllegalMove(ValueError):
 class Notice(NamedTuple):
     """A message about something that happened in a step, for a player or for spectators.
 
-    Only the player of ``seat`` gets it, with its next question; None means spectators alone (players see the event in the state).
-    ``is_minor`` marks frequent events: a list that is too long drops them first. The mark isn't part of a replay.
+    Only the player of ``seat`` gets it, with its next question; None: only spectators do (players see the event in the state).
+    ``is_minor`` marks frequent events: a list that is too long omits them first. Replays don't have this mark.
     """
 
     code: str
@@ -67,7 +67,7 @@ class Outcome(NamedTuple):
     """How a game ended.
 
     ``reason`` is a term of the game's rules, ``winner`` a seat or None, ``scores`` one number for each seat that has one (None:
-    no score), ``text`` a sentence for people, ``unit`` what the scores count. ``ranks`` are the places of the seats, where a game has such.
+    no score), ``text`` a sentence for people, ``unit`` what the scores count. ``ranks`` are the places of the seats, None in games without places.
     """
 
     reason: str

@@ -1,4 +1,4 @@
-"""The table of games: those of this package, and those of other packages. A new game is a folder here and a line in ``_GAMES``."""
+"""The table of games: those of this package, and those of other packages. A new game needs a folder here and a line in ``_GAMES``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from referee.games.game import Game, GameInfo
 
 
-#: Each is a folder with the modules ``game`` and ``options``. The first one is the game of commands that name none.
+#: Each is a folder with the modules ``game`` and ``options``. The first one is the default of all commands.
 _GAMES = ("evasion", "rectangle", "maze")
 
 
@@ -76,14 +76,14 @@ def _loaded(point: EntryPoint) -> Game:
 
 
 def info(name: str) -> GameInfo:
-    """Return the name, rule sets and settings of a game. A game of this package loads no rules for it. Raises like ``get``."""
+    """Return the name, rule sets and settings of a game. Does not load the rules of a game of this package. Raises like ``get``."""
     if name in _GAMES:
         about: GameInfo = _module(name, "options").INFO
         return about
     return get(name).info
 
 
-def sound(on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Game]:
+def loadable(on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Game]:
     """Return all games that can be loaded, those of this package first; ``on_broken`` is called with the reason for each other one."""
     games = []
     for name in all_names():
@@ -95,7 +95,7 @@ def sound(on_broken: Callable[[SettingsError], object] = lambda _: None) -> list
 
 
 def folder(game: Game) -> str:
-    """Return the folder with a game's files that aren't Python: drawing code, templates of starters. Empty if the game isn't from a file."""
+    """Return the folder with a game's files that aren't Python: drawing code, templates of starters. Empty for a game that isn't in a file."""
     import sys
 
     file = getattr(sys.modules.get(type(game).__module__), "__file__", None)

@@ -91,17 +91,17 @@ def _repr(value: object) -> str:
 
 
 def said(value: object) -> str:
-    """A wrong value of a setting, for a sentence: its first 60 characters."""
+    """Return a wrong value of a setting for a sentence: its first 60 characters."""
     return _repr(value)[:60]
 
 
 def short(number: int) -> str:
-    """A number for a sentence: a bot's number may have thousands of digits."""
+    """Return a number for a sentence: a bot's number may have thousands of digits."""
     return str(number) if abs(number) < 10**9 else "a huge number"
 
 
 def shown(value: object) -> str:
-    """A wrong part of an answer, for a sentence: in JSON's words, at most 40 characters."""
+    """Return a wrong part of an answer for a sentence: as JSON, at most 40 characters."""
     if value is None or isinstance(value, bool):
         return {None: "missing", True: "true", False: "false"}[value]
     text = _repr(value)

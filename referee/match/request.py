@@ -101,7 +101,7 @@ class MatchRequest(BaseModel):
         """Return a copy in which these values replace others, but for None."""
         copy = self.model_copy(update={name: value for name, value in values.items() if value is not None})
         if not _BESIDE.issuperset(values):
-            for name in ("room", "checked_settings", "options"):
+            for name in ("game_object", "checked_settings", "options"):
                 copy.__dict__.pop(name, None)
         return copy
 
@@ -128,7 +128,7 @@ class MatchRequest(BaseModel):
         return self
 
     @cached_property
-    def room(self) -> Game[Any, Any]:
+    def game_object(self) -> Game[Any, Any]:
         """The game. SettingsError if there is none of this name."""
         return self.recorded.game if self.recorded is not None else games.get(self.game or games.names()[0])
 
@@ -137,19 +137,19 @@ class MatchRequest(BaseModel):
         """The settings of the match, as the game has checked them. Raises UsageError or SettingsError for a wrong value."""
         if self.recorded is not None:
             return self.recorded.settings
-        room = self.room
-        settings = {**self.settings, **_settings(self, room)}
-        if room.info.players_option and self.players:
-            settings.setdefault(room.info.players_option, len(self.players))
+        game_object = self.game_object
+        settings = {**self.settings, **_settings(self, game_object)}
+        if game_object.info.players_option and self.players:
+            settings.setdefault(game_object.info.players_option, len(self.players))
         if HUMAN in self.players:
-            settings = {**(room.human_play.settings if room.human_play is not None else {}), **settings}
-        source = room.starts if self.draws_starts else None
-        return (source or room.codec).settings(self.rules, settings)
+            settings = {**(game_object.human_play.settings if game_object.human_play is not None else {}), **settings}
+        source = game_object.starts if self.draws_starts else None
+        return (source or game_object.codec).settings(self.rules, settings)
 
     @property
     def flag_settings(self) -> dict[str, Any]:
         """The settings of the game that flags name, not yet checked."""
-        return _settings(self, self.room)
+        return _settings(self, self.game_object)
 
     @cached_property
     def options(self) -> MatchOptions:
@@ -175,7 +175,7 @@ class MatchRequest(BaseModel):
         """Return the bot of a name. Its replay, texts and log name no folders of this machine."""
         from referee.players.names import resolve
 
-        return published(resolve(name, seat, self.room.info.name, self.checked_settings), str(Path.cwd()))
+        return published(resolve(name, seat, self.game_object.info.name, self.checked_settings), str(Path.cwd()))
 
     def with_inputs(self, players: Iterable[str]) -> Self:
         """Return the request with the files that no output may replace. Where no place is named, names are new in any case."""
@@ -189,7 +189,7 @@ class MatchRequest(BaseModel):
         """Return the request with its start."""
         if self.start is not None:
             return self
-        return self.replace(start=Start.of(self.room, self.checked_settings, new_seed() if self.seed is None else self.seed))
+        return self.replace(start=Start.of(self.game_object, self.checked_settings, new_seed() if self.seed is None else self.seed))
 
     def reserve(self, names: Iterable[str], seats: Sequence[Seat] = ()) -> Path:
         """Make the empty file of the replay. ``names`` go into its name; ``seats`` have a log beside it."""
@@ -202,7 +202,7 @@ class MatchRequest(BaseModel):
         """
         start = self.started().start
         assert start is not None
-        return MatchSpec(self.room, self.checked_settings, players, start, self.options, replay, times)
+        return MatchSpec(self.game_object, self.checked_settings, players, start, self.options, replay, times)
 
     def resumed(self, text: str, players: Sequence[Any]) -> tuple[Self, dict[Seat, Any]]:
         """Return the request for a match that begins in a replay, at ``REPLAY@TURN``, and the player of each seat that still plays.

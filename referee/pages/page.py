@@ -93,7 +93,7 @@ def _modules() -> dict[str, Asset]:
     """Every module and style sheet by its address: those of pages, and the drawing code of the games, also of other packages."""
     own = (*(_PACKAGE / "pages").glob("*.js"), *(_PACKAGE / "pages/viewer").glob("*/*"))
     files = {file.relative_to(_PACKAGE).as_posix(): file for file in own if file.suffix in (".js", ".css")}
-    rooms = {game.info.name: games.folder(game) for game in games.sound()}
+    rooms = {game.info.name: games.folder(game) for game in games.loadable()}
     for name, folder in rooms.items():
         if folder and _ADDRESS.fullmatch(name):
             files |= {f"games/{name}/{file.name}": file for file in Path(folder).glob("*.js")}

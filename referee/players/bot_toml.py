@@ -131,7 +131,7 @@ def _rule_sets(key: str, value: object, whose: str) -> tuple[str, ...]:
     names = value if isinstance(value, list) else []
     if not names or not all(isinstance(name, str) for name in names):
         raise PlayerError(f"{whose} with a wrong '{key:.80}', {value!r:.60}: it must be a list of rule sets, such as [\"classic\"].")
-    rule_sets = list(dict.fromkeys(name for game in games.sound() for name in game.info.rule_sets))
+    rule_sets = list(dict.fromkeys(name for game in games.loadable() for name in game.info.rule_sets))
     for name in names:
         if name not in rule_sets:
             raise PlayerError(
@@ -162,7 +162,7 @@ def _words(key: str, value: object, whose: str) -> tuple[str, ...]:
 def _seats() -> list[Seat]:
     """Return the seats of all games, with as many players as they can have."""
     seats: list[Seat] = []
-    for game in games.sound():
+    for game in games.loadable():
         most = {option.name: option.most for option in game.info.options if option.name == game.info.players_option}
         # Settings of a game of another package may have no defaults.
         with contextlib.suppress(SettingsError):

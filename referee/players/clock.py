@@ -179,7 +179,7 @@ class TimeControl(TimeLimits):
 
 
 class LongWait(NamedTuple):
-    """How long the referee waits for an answer in place of the clock's limits, in seconds; None for ever.
+    """How long the referee waits for an answer in place of the clock's limits, in seconds; None forever.
 
     ``reason`` follows the limit in the sentence of a late answer: "that a check waits", for instance.
     """

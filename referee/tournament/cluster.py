@@ -220,7 +220,7 @@ class ClusterPool:
                 # The scheduler or a worker may be gone, or never have got the files.
                 stack.enter_context(contextlib.suppress(OSError, TimeoutError, ValueError, RuntimeError, KeyError))
                 self._executor.shutdown(wait=False)
-                # A worker that hangs doesn't answer, and the method without the underscore waits for ever.
+                # A worker that hangs doesn't answer, and the method without the underscore waits forever.
                 self._client.sync(self._client._unregister_worker_plugin, name=self._name, callback_timeout=_CLOSE_SECONDS)  # noqa: SLF001
 
 

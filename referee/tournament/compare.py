@@ -92,7 +92,7 @@ class BotComparison:
         self.request = request
         self.test = test
         self.seed = new_seed() if request.seed is None else request.seed
-        self._game = request.room
+        self._game = request.game_object
         programs = _named([a, b, *against])
         first = self._game.codec.settings(
             request.checked_settings.rules, {**self._game.codec.settings_json(request.checked_settings), **self.first_start}

@@ -136,7 +136,7 @@ def duels_of(
 
 def first_match(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:
     """Return the words of a command that plays on the first start with the same ``flags``: a duel of A and B, or one match where that isn't possible."""
-    game, start = comparison.request.room, comparison.first_start
+    game, start = comparison.request.game_object, comparison.first_start
     others = {name: value for name, value in flags.items() if name not in (*start, "seed", "game")}
     drawn = {name: ",".join(map(str, value)) for name, value in start.items()}
     which = [] if game.info.name == games.names()[0] else ["--game", game.info.name]

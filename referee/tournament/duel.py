@@ -97,7 +97,7 @@ def play_pair(
     request: MatchRequest, teams: Mapping[str, api.Player], play_one: Callable[[MatchRequest, Mapping[Seat, api.Player]], MatchResult]
 ) -> Duel:
     """Play the two games of a pair by ``play_one``. The second one uses the seed after the first one's, or the same start where the game says so."""
-    game, settings = request.room, request.checked_settings
+    game, settings = request.game_object, request.checked_settings
     if game.pairing is None:
         raise UsageError(f"A duel is for games of two roles; {game.info.name} has none to swap: referee play --game {game.info.name}")
     plan = DuelPlan(request, game.pairing, new_seed() if request.seed is None else request.seed)
@@ -115,8 +115,11 @@ class DuelPlan:
     """The two games of a pair, one group. ``tasks`` are by the team in the first seat."""
 
     def __init__(self, request: MatchRequest, pairing: Pairing, seed: int) -> None:
-        seats, settings = request.room.seats(request.checked_settings), request.room.codec.settings_json(request.checked_settings)
-        terms = terms_hash(request.room, request.checked_settings.rules, request.options)
+        seats, settings = (
+            request.game_object.seats(request.checked_settings),
+            request.game_object.codec.settings_json(request.checked_settings),
+        )
+        terms = terms_hash(request.game_object, request.checked_settings.rules, request.options)
         seeds = (seed, seed if pairing.shares_start else seed + 1)
         self.tasks = {
             pair[0]: new_task(terms, {seat: Entry(team, {}) for seat, team in zip(seats, pair, strict=True)}, settings, seeds[number])

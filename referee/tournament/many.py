@@ -118,7 +118,7 @@ def many(
     for seat, player in players.items():
         if is_human(player):
             raise PlayerError("A person plays one game at a time: referee play human runner")
-        bot = resolve(player, seat, request.room.info.name, request.checked_settings)
+        bot = resolve(player, seat, request.game_object.info.name, request.checked_settings)
         entries[seat] = Entry(seat, {seat: player}, "", home, _files(seat, bot, request.options.isolation))
     at_once = min(checked_slots(slots, request.options.limits), games)
     return _many(request, entries, _drawn_games(request, games), at_once, on_game)
@@ -145,7 +145,7 @@ def _checked_games(games: int) -> int:
 def _drawn_games(request: MatchRequest, games: int) -> list[tuple[MatchStart, int]]:
     """Return the starts of all games, with their seeds."""
     seed = new_seed() if request.seed is None else request.seed
-    starts = drawn(request.room, request.checked_settings, secret_of(seed))
+    starts = drawn(request.game_object, request.checked_settings, secret_of(seed))
     return [(start, match_seed(start)) for start, _ in zip(starts, range(games), strict=False)]
 
 
@@ -204,7 +204,7 @@ def _many(
     slots: int,
     on_game: Callable[[ManyGame], None],
 ) -> Generator[ManyGame, None, None]:
-    game, settings = request.room, request.checked_settings
+    game, settings = request.game_object, request.checked_settings
     folder = new_folder(request, [entry.players[seat] for seat, entry in entries.items()])
     for number in range(len(schedule)):
         check_output(_replay_of(folder, number, len(schedule)), is_replay, request.inputs, force=request.force)
@@ -230,8 +230,8 @@ def _many(
 
 def _tasks(request: MatchRequest, entries: Mapping[Seat, Entry], schedule: Sequence[tuple[MatchStart, int]]) -> list[Task]:
     """Return the tasks of all games."""
-    base = request.room.codec.settings_json(request.checked_settings)
-    terms = terms_hash(request.room, request.checked_settings.rules, request.options)
+    base = request.game_object.codec.settings_json(request.checked_settings)
+    terms = terms_hash(request.game_object, request.checked_settings.rules, request.options)
     return [new_task(terms, entries, {**base, **start.settings}, seed, repeat=number) for number, (start, seed) in enumerate(schedule)]
 
 

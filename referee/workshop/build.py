@@ -121,7 +121,7 @@ def _sources() -> Iterator[Path]:
 
 def data_of_page() -> bytes:
     """Return what the page knows of the games, as JSON."""
-    own = [game for game in games.sound() if any(bot.game == game.info.name for bot in example_bots.BOTS)]
+    own = [game for game in games.loadable() if any(bot.game == game.info.name for bot in example_bots.BOTS)]
     record = {
         "generator": "referee workshop",
         "version": __version__,

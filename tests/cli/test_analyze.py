@@ -60,7 +60,7 @@ def test_each_change_of_the_verdict_is_a_line_and_all_judged_steps_are_more(matc
     done = referee("analyze", str(match))
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert lines[0] == "step      0  the prey can evade for ever"
+    assert lines[0] == "step      0  the prey can evade forever"
     assert any("capture is certain within" in line for line in lines)
     assert "The verdict changed" in lines[-1]
     every = referee("analyze", str(match), "--all").stdout.splitlines()
@@ -69,7 +69,7 @@ def test_each_change_of_the_verdict_is_a_line_and_all_judged_steps_are_more(matc
 
 def test_show_and_its_json_tell_the_verdict(match: Path, referee: Cli) -> None:
     text = " ".join(referee("show", str(match), "--events", "0").stdout.split())
-    assert "at the start the prey can evade for ever;" in text
+    assert "at the start the prey can evade forever;" in text
     assert "capture is certain within 1 step" in text
     certain = json.loads(referee("show", str(match), "--json").stdout)["certain"]
     assert [point["verdict"] for point in certain] == ["evade", "capture"]
@@ -80,7 +80,7 @@ def test_a_replay_that_is_cut_is_analyzed_as_far_as_it_goes(match: Path, referee
     (tmp_path / "cut.gz").write_bytes(gzip.compress(b"".join(lines[:101])))
     done = referee("analyze", "cut.gz")
     assert done.returncode == 1
-    assert done.stdout.startswith("step      0  the prey can evade for ever")
+    assert done.stdout.startswith("step      0  the prey can evade forever")
     assert "cut short" in done.stderr
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OWNER = 57_998
 SECRET = "only the referee's user may read this"
 
-#: Exchanges two names for ever, and says when it has begun and, at its end, how often it did.
+#: Exchanges two names forever, and says when it has begun and, at its end, how often it did.
 SWAPS = """
 import ctypes, os, signal, sys
 libc = ctypes.CDLL(None, use_errno=True)

@@ -55,7 +55,7 @@ def test_nobody_is_ready_before_the_match_has_greeted_them_or_twice() -> None:
     table.arrive("prey")
     unsaid = {"name": "", "away_seconds": None}
     assert table.take("prey", READY, 0.0) == []
-    # The page says it again once it is told of the greeting, not before: else both would go on for ever.
+    # The page says it again once it is told of the greeting, not before: else both would go on forever.
     assert table.to_json(0.0)["seats"] == {"prey": {"is_greeted": False, "is_ready": False} | unsaid}
     table.greeted("prey")
     assert table.to_json(0.0)["seats"] == {"prey": {"is_greeted": True, "is_ready": False} | unsaid}

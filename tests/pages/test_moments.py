@@ -40,7 +40,7 @@ def test_a_chase_tells_which_wall_did_it(app: Path) -> None:
     [story] = stories_of(app, [given(CHASE)])
     assert [(moment["turn"], moment["text"]) for moment in story["moments"]] == [
         (0, "The match begins: Searcher (hunter) against Evader (prey)."),
-        (0, "At the start the prey can evade for ever."),
+        (0, "At the start the prey can evade forever."),
         (40, "The first wall: horizontal wall 0, from (0, 40) to (299, 40)."),
         (100, "Vertical wall 3 cuts the prey's area from 90,000 to 43,581 cells."),
         (266, "Vertical wall 7 cuts the prey's area from 43,581 to 5,907 cells."),

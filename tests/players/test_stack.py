@@ -49,7 +49,7 @@ SHORT = PATIENT.replace(move=1.0)
 
 @pytest.fixture
 def loops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A bot that loops for ever in its third turn, in the current folder."""
+    """A bot that loops forever in its third turn, in the current folder."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loops.py").write_text(LOOPS)
     return tmp_path

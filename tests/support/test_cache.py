@@ -65,7 +65,7 @@ def test_the_oldest_of_a_kind_go(place: Path) -> None:
     # What a process that was killed has left goes with the others.
     (place / "maze-9.123.part").write_bytes(b"x" * 40)
     os.utime(place / "maze-9.123.part", (1, 1))
-    # What is odd there is no hindrance, and what claims to be of the future is not kept for ever in the place of what is new.
+    # What is odd there is no hindrance, and what claims to be of the future is not kept forever in the place of what is new.
     (place / "maze-link").symlink_to("/nowhere")
     os.utime(place / "maze-link", (2, 2), follow_symlinks=False)
     (place / "maze-folder").mkdir()
@@ -81,7 +81,7 @@ def test_what_is_too_large_strange_or_empty_is_not_taken(place: Path) -> None:
     assert cache.recall("large", 10) is None
     (place / "folder").mkdir()
     assert cache.recall("folder", 10**6) is None
-    # Would wait for a writer for ever.
+    # Would wait for a writer forever.
     os.mkfifo(place / "pipe")
     assert cache.recall("pipe", 10**6) is None
     (place / "empty").touch()

@@ -67,20 +67,20 @@ def _played(
 
 
 def _request(bot: str, seat: str | None, game: str | None, rules: str | None, isolation: str, checks: tuple[Check, ...]) -> CheckRequest:
-    room = games.get(game or games.names()[0])
-    settings = room.codec.settings(rules, {})
-    seats = room.seats(settings)
+    game_object = games.get(game or games.names()[0])
+    settings = game_object.codec.settings(rules, {})
+    seats = game_object.seats(settings)
     if seat is not None and seat not in seats:
-        raise UsageError(f"--seat is {seat!r:.40}, but {room.info.name} has no such seat; {nearest_or_all(seat, seats)}")
+        raise UsageError(f"--seat is {seat!r:.40}, but {game_object.info.name} has no such seat; {nearest_or_all(seat, seats)}")
     # Where any number of players can play, all seats are alike.
-    checked = (seat,) if seat is not None else seats[:1] if room.info.players_option else seats
-    return CheckRequest(bot, room, settings, checked, isolation, checks=checks)
+    checked = (seat,) if seat is not None else seats[:1] if game_object.info.players_option else seats
+    return CheckRequest(bot, game_object, settings, checked, isolation, checks=checks)
 
 
 def _game_of(seat: str | None) -> str | None:
     """Return the game that has a seat, if it is not the first game but exactly one other."""
     if seat is None:
         return None
-    rooms = map(games.get, games.names())
-    names = [game.info.name for game in rooms if seat in game.seats(game.codec.settings(None, {}))]
+    candidates = map(games.get, games.names())
+    names = [game.info.name for game in candidates if seat in game.seats(game.codec.settings(None, {}))]
     return names[0] if len(names) == 1 else None

@@ -40,16 +40,16 @@ class Chosen(NamedTuple):
 def choose(seat: str, game: str | None) -> Chosen:
     """Return the starter of a seat, in the named game or in the only game that has the seat. UsageError names the starters that exist."""
     try:
-        rooms = games.sound() if game is None else [games.get(game)]
+        candidates = games.loadable() if game is None else [games.get(game)]
     except SettingsError as error:
         raise UsageError(str(error)) from None
     choices: list[Chosen] = []
     offered: list[str] = []
-    for room in rooms:
-        name, starters = room.info.name, room.starters
+    for game_object in candidates:
+        name, starters = game_object.info.name, game_object.starters
         if starters is None:
             continue
-        seats = tuple(room.seats(room.codec.settings(None, {})))
+        seats = tuple(game_object.seats(game_object.codec.settings(None, {})))
         template = seat if seat in starters.seats else ANY if ANY in starters.seats and seat in (*seats, starters.role) else ""
         offered += [starters.role] if ANY in starters.seats else starters.seats
         if template:
@@ -69,15 +69,15 @@ def choose(seat: str, game: str | None) -> Chosen:
 def choose_team(game: str | None) -> list[Chosen]:
     """Return the starters that play every seat together: one for each role of a game, by default the first game. UsageError as ``choose``."""
     try:
-        room = games.get(games.names()[0] if game is None else game)
+        game_object = games.get(games.names()[0] if game is None else game)
     except SettingsError as error:
         raise UsageError(str(error)) from None
-    choices = [choose(seat, room.info.name) for seat in room.seats(room.codec.settings(None, {}))]
+    choices = [choose(seat, game_object.info.name) for seat in game_object.seats(game_object.codec.settings(None, {}))]
     return list({chosen.template: chosen for chosen in reversed(choices)}.values())[::-1]
 
 
 def _with_starters() -> list[str]:
-    return [game.info.name for game in games.sound() if game.starters is not None]
+    return [game.info.name for game in games.loadable() if game.starters is not None]
 
 
 def _folder(game: str) -> Path:

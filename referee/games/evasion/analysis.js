@@ -75,7 +75,7 @@ export class Analysis {
     const found = this.at(turn);
     if (!found) return "";
     if (found.verdict === "capture") return found.within ? `capture is certain within ${counted(found.within, unit)}` : "caught";
-    if (found.verdict === "evade") return `the prey can evade for ever${found.separated ? ": no path joins the two players" : ""}`;
+    if (found.verdict === "evade") return `the prey can evade forever${found.separated ? ": no path joins the two players" : ""}`;
     return "not decided within the budget";
   }
 

@@ -22,13 +22,13 @@ function inSteps(track, steps) {
   return `in ${counted(steps, track.isTurnwise ? "round" : "step")}`;
 }
 
-/** What the engine says of the hunter's move, without the kind of the wall, which the person has chosen. @param {string} text @param {string} [code] */
+/** The engine's remark about the hunter's move, without the kind of the wall, which the person has chosen. @param {string} text @param {string} [code] */
 function reword(text, code) {
   const why = whyRefused(text).replace("the hunter's", "your");
   return code === "wall-refused" ? `refused: ${why}` : why;
 }
 
-/** What a wall has to wait for. @param {EvasionTrack} track @param {number} turn */
+/** The reason why a wall has to wait. @param {EvasionTrack} track @param {number} turn */
 function nextWall(track, turn) {
   const timer = track.timer(turn);
   return timer ? `next wall ${inSteps(track, timer)}` : "";

@@ -1,5 +1,5 @@
 // Evasion on a page: positions from the records of a replay, and how they are drawn.
-// There are no rules here: what would happen is asked of the engine.
+// There are no rules here: the engine answers what would happen.
 
 import { lastBefore } from "../../pages/viewer/kit/columns.js";
 import { counted, number, plain } from "../../pages/viewer/kit/dom.js";
@@ -26,7 +26,7 @@ const SEATS = /** @type {const} */ (["hunter", "prey"]);
 const FOCUS_STEPS = 36;
 /** The length of the arrow of a better move, in cells. */
 const BETTER_CELLS = 24;
-/** How many sets of walls are kept: while a reader scrubs, the same ones come back. */
+/** How many sets of walls are cached: they come back while a reader scrubs. */
 const KEPT_SETS = 64;
 
 /** @implements {Track} */
@@ -61,7 +61,7 @@ export class EvasionTrack {
     /** Where a cooldown began: positions, and the steps left then. */
     this.timers = { positions: [0], left: [0] };
     this.preyTimers = { positions: [0], left: [0] };
-    /** The positions from which on other walls stand than before. */
+    /** The positions at which the walls changed. */
     this.changes = [0];
     /** The walls of such a position. @type {Map<number, Wall[]>} */
     this.sets = new Map();

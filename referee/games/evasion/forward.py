@@ -15,7 +15,7 @@ from referee.games.evasion.board.regions import is_clear, is_within, reachable
 from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall
 from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.rules.stepwise import can_build
-from referee.games.evasion.rules.turnwise import new_wall, parts_the_players
+from referee.games.evasion.rules.turnwise import new_wall, separates_players
 from referee.games.evasion.state import AddWall, Body, Build, HunterMove, RemoveWall, State
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Forward:
             self.ended = "evaded"
 
     def undo(self) -> None:
-        """Take the last step back. Raises IndexError if there is none."""
+        """Take the last step back. Raises IndexError if there is no step to take back."""
         if not self._before:
             raise IndexError("there is no step to take back")
         walls = self.walls
@@ -186,7 +186,7 @@ class Forward:
             if isinstance(wall, Wall):
                 self._replace_walls((*self.walls, wall))
                 self.next_id = max(self.next_id, wall.id + 1)
-        if before is not self.walls and parts_the_players(self._walls(), self.hunter, self.prey):
+        if before is not self.walls and separates_players(self._walls(), self.hunter, self.prey):
             self.ended = "trapped"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from referee.games.base import BaseGame, imported
 from referee.games.capabilities import HumanPlay
 from referee.games.evasion import text, variants
 from referee.games.evasion.board.regions import reachable
@@ -12,7 +13,6 @@ from referee.games.evasion.codec.by_rule_set import EvasionCodec
 from referee.games.evasion.options import INFO
 from referee.games.evasion.state import HUNTER, PREY, SEATS, Body, Settings, State
 from referee.games.game import Outcome
-from referee.games.room import GameRoom, imported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +29,7 @@ _ADJUDICATED = "adjudicated"
 
 
 class _Adjudication:
-    """Ends games in which the prey can stay free for ever."""
+    """Ends games in which the prey can stay free forever."""
 
     def is_enabled(self, settings: Settings) -> bool:
         """True if the settings ask for it."""
@@ -44,7 +44,7 @@ class _Adjudication:
         return quiet % every == 0 and (quiet > 0 or not state.settings.max_walls)
 
     def adjudicate(self, state: State) -> State:
-        """End the game as evaded if the prey can stay free for ever with the present walls.
+        """End the game as evaded if the prey can stay free forever with the present walls.
 
         If it can now, it could at every step since the walls changed. Source: rules of Evasion, "Is it impossible for H to find P?".
         """
@@ -80,7 +80,7 @@ class _Metrics:
         return {"area": len(reachable(state.walls, state.prey[:2]))}
 
 
-class Evasion(GameRoom[State, "Move", Settings]):
+class Evasion(BaseGame[State, "Move", Settings]):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO

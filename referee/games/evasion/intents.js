@@ -10,12 +10,12 @@ import { COMPASS, outline, pathOf, wallPlace } from "./walls.js";
 const REFUSED_SECONDS = 1;
 /** How far its mark stays away from the hunter's cell, and how far the cross is from there, in pixels. */
 const [GAP, REACH] = [16, 64];
-/** How far the line of a wall that is only meant goes, in pixels. */
+/** The length of the line of a pending wall, in pixels. */
 const MEANT = 48;
 /** The longest line of a refused wall, in cells. */
 const MOST = 2000;
 
-/** Why a wall was refused. Replays hold the reason with its numbers in the sentence alone, so it is read: only here. @param {unknown} text that of the notice */
+/** Why a wall was refused. Replays have the numbers of the reason only in the sentence. Only this function reads it. @param {unknown} text that of the notice */
 export function whyRefused(text) {
   return plain(text, 300).replace(/^(\S+ )?wall refused: /, "");
 }
@@ -43,7 +43,7 @@ export function drawRefusals(track, context, frame) {
 }
 
 /**
- * Why the newest wall was refused; several reasons would cover each other. Of a wall that is only meant the page says it beside the board.
+ * Why the newest wall was refused; several reasons would cover each other. The reason for a pending wall is beside the board.
  * @param {EvasionTrack} track
  * @param {Frame} frame
  */
@@ -53,7 +53,7 @@ export function notes(track, frame) {
 }
 
 /**
- * How many cells are free in a direction, up to the next wall or the edge of the board: so far the wall would have reached.
+ * How many cells are free in a direction, up to the next wall or the edge of the board: the reach of the refused wall.
  * @param {EvasionTrack} track
  * @param {{ x: number, y: number, turn?: number, reach?: Record<string, number> }} refusal
  * @param {number} dx
@@ -80,7 +80,7 @@ function freeCells(track, refusal, dx, dy) {
  * @param {CanvasRenderingContext2D} context
  * @param {{ kind: string, x: number, y: number, turn?: number, reach?: Record<string, number> }} refusal
  * @param {Frame} frame
- * @param {boolean} isMeant the wall is only meant: it is small and grey
+ * @param {boolean} isMeant the wall is pending: it is small and grey
  */
 function drawRefused(track, context, refusal, { palette, pixel }, isMeant = false) {
   const { kind, x, y } = refusal;

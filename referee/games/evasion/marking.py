@@ -1,4 +1,4 @@
-"""What a rubric can ask in Evasion, and the tests that a new rubric proposes."""
+"""Requirements of rubrics in Evasion, and the tests of a new rubric."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ function certainties(track) {
     const isNew = !before || before.verdict !== verdict;
     if (verdict === "capture" && !within) return;
     if (!position) {
-      const text = verdict === "capture" ? "Capture is certain from the start." : "At the start the prey can evade for ever.";
+      const text = verdict === "capture" ? "Capture is certain from the start." : "At the start the prey can evade forever.";
       if (verdict !== "undecided") told.push({ turn: 0, text, weight: 4, sign: "◆", color: verdict === "capture" ? "orange" : "blue" });
       return;
     }
@@ -72,7 +72,7 @@ function certainties(track) {
       told.push({ turn: position - 1, text: `Capture is certain now, within ${counted(count, unit)}: ${text}.`, weight: 9, sign: "◆", color: "orange", marks });
     } else if (isNew && verdict === "evade" && before) {
       const { text, marks } = cause(track, position, verdict);
-      told.push({ turn: position - 1, text: `The prey can evade for ever now: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
+      told.push({ turn: position - 1, text: `The prey can evade forever now: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });
     } else if (verdict === "evade" && separated && before && !before.separated) {
       const { text, marks } = cause(track, position, verdict);
       told.push({ turn: position - 1, text: `No path joins the two players any more: ${text}.`, weight: 8, sign: "◆", color: "blue", marks });

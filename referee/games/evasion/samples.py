@@ -40,7 +40,7 @@ def move(_state: State, _seat: Seat) -> Json:
 
 
 def _asked(state: State, seat: Seat, *, is_last: bool) -> State | None:
-    """Return the position at the nearest step in which the seat is asked: before the step limit, or from this step on."""
+    """Return the position at the nearest step in which the seat is asked: the last one before the step limit, or the first from this step on."""
     period = 2 * max(state.settings.prey_period, 1) + 2
     steps = range(state.settings.max_steps - 1, -1, -1) if is_last else range(state.step, state.step + period)
     for step in steps:

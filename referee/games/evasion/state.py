@@ -24,7 +24,7 @@ class Settings(NamedTuple):
     ``capture_radius`` is in cells; the prey moves on every ``prey_period``-th step; ``max_steps`` is the step limit. In ``gameserver``
     steps are turns, ``cooldown`` counts the hunter's turns between two walls, ``prey_cooldown`` counts the prey's turns between two
     moves, and ``capture_radius`` is the length of a path. ``prey_period`` has no effect there; ``prey_cooldown`` has none elsewhere.
-    ``adjudicate_after`` is the number of steps without a change of walls after which a prey that can evade for ever wins; 0: never.
+    ``adjudicate_after`` is the number of steps without a change of walls after which a prey that can evade forever wins; 0: never.
     """
 
     rules: Rules

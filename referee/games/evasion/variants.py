@@ -103,14 +103,14 @@ NAMES = tuple(_MAKERS)
 
 
 class _Loaded(dict[str, RuleSet]):
-    """The rule sets that were asked for: a bot loads that of its own match alone."""
+    """The rule sets that are in use: a bot loads only that of its own match."""
 
     def __missing__(self, rules: str) -> RuleSet:
         self[rules] = made = _MAKERS[rules]()
         return made
 
 
-#: Each rule set by its name, loaded when it is asked for; ``NAMES`` says which there are. KeyError for another name.
+#: Each rule set by its name, loaded at its first use; ``NAMES`` has all names. KeyError for another name.
 RULE_SETS: dict[str, RuleSet] = _Loaded()
 
 #: The greatest value of each plain number.
@@ -118,9 +118,10 @@ MOST = {option.name: option.most for option in OPTIONS if option.kind == "intege
 
 
 def settings(rules: str | None, overrides: Mapping[str, object], standing: Sequence[Wall] = ()) -> Settings:
-    """Return the settings of a rule set (None: ``classic``) with some changed. ``standing`` are the walls of a set-up position.
+    """Return the settings of a rule set (None: ``classic``) with some changed. ``standing`` are the walls of a position.
 
-    On a board that is too small for the prey's usual start, its column or row has the same share of the board as on the usual one. Raises SettingsError with the setting and its allowed values.
+    On a board that is too small for the prey's usual start, the start is scaled with the board. Raises SettingsError with the setting and its
+    allowed values.
     """
     rules = "classic" if rules is None else rules
     values.refuse_rules("Evasion has no rule set", rules, NAMES)
@@ -140,7 +141,7 @@ def settings(rules: str | None, overrides: Mapping[str, object], standing: Seque
 
 
 def check_start(settings: Settings, walls: Walls | None = None) -> None:
-    """Raise SettingsError for a start from which no game can be played. ``walls`` are those that stand; None: none."""
+    """Raise SettingsError for a start from which no game can be played. ``walls`` are those on the board; None: none."""
     walls = Walls(settings.width, settings.height) if walls is None else walls
     x, y, dx, dy = settings.hunter
     places = (("hunter", (x, y)), ("prey", settings.prey))

@@ -1,4 +1,4 @@
-"""What a move cost, exactly: the plies until its player loses when both go on perfectly, before and after a best move.
+"""The exact cost of a move: the plies until its player loses if both play perfectly, after the move and after a best one.
 
 A draw and a win have numbers above all losses, so that a lost win costs more than a lost draw, and that more than an earlier loss. The
 move limit of a game is ignored, as in the solution.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from referee.games.maze.solver import Value
     from referee.games.maze.state import Settings, State
 
-#: The measure follows from the rules alone.
+#: The measure follows from the rules.
 is_exact = True
 _AIM = {THIEF: "escapes", POLICEMAN: "catches the thief"}
 

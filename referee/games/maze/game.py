@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from referee.games.base import BaseGame, imported
 from referee.games.capabilities import HumanPlay
 from referee.games.game import Notice, Outcome
 from referee.games.maze import text, variants
 from referee.games.maze.codec import MazeCodec
 from referee.games.maze.options import INFO
 from referee.games.maze.state import MOST_ILLEGAL, POLICEMAN, SEATS, THIEF, Go, Settings, State
-from referee.games.room import GameRoom, imported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,7 +61,7 @@ class _Metrics:
         return {"winner": value.winner, "plies": value.plies, "best": best, **start}
 
 
-class Maze(GameRoom[State, Go, Settings]):
+class Maze(BaseGame[State, Go, Settings]):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO

@@ -1,4 +1,4 @@
-"""What a rubric can ask in Maze, and the tests that a new rubric proposes."""
+"""Requirements of rubrics in Maze, and the tests of a new rubric."""
 
 from __future__ import annotations
 

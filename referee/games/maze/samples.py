@@ -74,7 +74,7 @@ def _other_settings(settings: Settings) -> Iterable[tuple[str, str, State]]:
     small = _with_layout(settings, _SMALL)
     yield SETTINGS, "a layout of 4 x 4", GAME.start(small)
     yield SETTINGS, "no limit of moves", GAME.start(settings._replace(max_moves=0))
-    yield SETTINGS, "a start that is given", GAME.start(_given(settings))
+    yield SETTINGS, "a start in the settings", GAME.start(_given(settings))
 
 
 def _with_layout(settings: Settings, rows: tuple[str, ...]) -> Settings:
@@ -83,7 +83,7 @@ def _with_layout(settings: Settings, rows: tuple[str, ...]) -> Settings:
 
 
 def _given(settings: Settings) -> Settings:
-    """Return the settings with the squares of a start, if none are given."""
+    """Return the settings with a start, if they have none."""
     start = GAME.start(settings)
     squares = settings.layout.squares
     return settings._replace(thief=squares[start.thief], policeman=squares[start.policeman])

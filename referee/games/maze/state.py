@@ -19,7 +19,7 @@ class Settings(NamedTuple):
     """The settings of a game. Build them with ``variants.settings``, which checks them.
 
     ``apart`` is the least distance of the thief's start from the exit and from the policeman (Manhattan); ``parity`` is "any" or "even"
-    (only even distances between the two); ``exit_start`` tells whether the policeman may start on the exit. ``thief`` and
+    (only even distances between the two); ``exit_start``: the policeman may start on the exit. ``thief`` and
     ``policeman`` are their squares if the start isn't drawn at random. After ``max_moves`` moves of the thief the game is drawn (0: never).
     """
 

@@ -1,4 +1,4 @@
-"""Maze as text. This module is the game's ``TextView``."""
+"""Maze as plain text. This module is the game's ``TextView``."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _placed(settings: Settings, overrides: Mapping[str, object]) -> Settings:
 
 
 class TooSmall(SettingsError):
-    """The free squares of a layout aren't as far from each other as the setting ``apart`` asks."""
+    """The free squares of a layout are closer to each other than the setting ``apart`` requires."""
 
 
 def _no_start(settings: Settings) -> SettingsError:

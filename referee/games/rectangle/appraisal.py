@@ -1,6 +1,6 @@
-"""Estimates of what a move cost, by the cells that a player has claimed or painted after the step.
+"""Estimates of the cost of a move, by the cells that a player has claimed or painted after the step.
 
-All other robots move as they did. A ring that a player prepares, and cells that others want, don't count: nobody knows how the players
+All other robots keep their moves. A ring that a player prepares, and cells that others want, don't count: nobody knows how the players
 would have gone on.
 """
 
@@ -40,7 +40,7 @@ def appraiser(seat: str) -> Callable[[State, Mapping[str, Place | Orders], State
 
     def appraise(before: State, moves: Mapping[str, Place | Orders], after: State) -> Appraised | None:
         if not before.step:
-            # Where robots begin decides what comes later, and hardly anything now.
+            # The start cells of robots matter later, and hardly in this step.
             return None
         played, now = tuple(after.moved[player]), _held(after, player)
         best = max(_tries(before, moves, player, played), key=lambda attempt: attempt.held)
@@ -50,7 +50,7 @@ def appraiser(seat: str) -> Callable[[State, Mapping[str, Place | Orders], State
 
 
 class _Try(NamedTuple):
-    """Orders that a player could have given, the cells that it would have held then, and those that it would have claimed in the step."""
+    """Orders that a player could have given, with the cells that it would then hold, and those that it would claim in the step."""
 
     orders: tuple[str, ...]
     held: int
@@ -58,12 +58,12 @@ class _Try(NamedTuple):
 
 
 def _tries(before: State, moves: Mapping[str, Place | Orders], player: int, played: tuple[str, ...]) -> Iterator[_Try]:
-    """Yield each other order of each robot while the others of its player go as they did; then the best orders of all robots together."""
+    """Yield each other order of each robot, with the orders of its player's other robots unchanged; then the best orders of all robots together."""
     together = list(played)
     for robot, cell in enumerate(before.robots[player]):
         orders = [order for order in STEPS if order == played[robot] or _is_possible(before, cell, order)]
         tries = {order: _tried(before, moves, player, (*played[:robot], order, *played[robot + 1 :])) for order in orders}
-        # Of equal ones the robot keeps its own.
+        # If another order is only as good, the robot keeps its own.
         together[robot] = max(orders, key=lambda order: (tries[order].held, order == played[robot]))
         yield from tries.values()
     yield _tried(before, moves, player, tuple(together))

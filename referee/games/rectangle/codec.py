@@ -37,7 +37,7 @@ class RectangleCodec:
         return {name: value for name, value in settings._asdict().items() if name != "rules"}
 
     def view_text(self, state: State, seat: Seat | None = None) -> str:
-        """The whole position as compact JSON: nothing is hidden but the orders that are being given."""
+        """The whole position as compact JSON: players don't see each other's orders before the step, and everything else is public."""
         last = self._last
         if last[0] is not state:
             last = self._last = (state, _text(_view(state)))

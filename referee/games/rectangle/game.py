@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from referee.games.base import BaseGame, imported
 from referee.games.capabilities import HumanPlay
 from referee.games.game import Outcome
 from referee.games.rectangle import rules, text
 from referee.games.rectangle.codec import RectangleCodec
 from referee.games.rectangle.options import INFO
 from referee.games.rectangle.state import LETTERS, Settings, State
-from referee.games.room import GameRoom, imported
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _NOBODY: tuple[str, ...] = ()
 
 
-class Rectangle(GameRoom[State, "Move", Settings]):
+class Rectangle(BaseGame[State, "Move", Settings]):
     """Implements ``referee.games.game.Game``."""
 
     info = INFO

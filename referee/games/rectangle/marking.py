@@ -1,4 +1,4 @@
-"""What a rubric can ask in Rectangle, and the tests that a new rubric proposes."""
+"""Requirements of rubrics in Rectangle, and the tests of a new rubric."""
 
 from __future__ import annotations
 

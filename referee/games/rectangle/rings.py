@@ -86,7 +86,7 @@ def _sides(lines: Lines, at: int, across: int) -> Iterator[tuple[int, int, int, 
 def claim(rings: Iterable[Ring], spent: Sequence[int]) -> tuple[list[int], list[tuple[int, int, int]]]:
     """Give every cell inside a ring to the owner of the smallest one around it.
 
-    The rows of all spent cells afterwards, and what was claimed: (player, row, columns as bits).
+    Return the rows of all spent cells afterwards, and the claimed cells: (player, row, columns as bits).
     """
     rows = list(spent)
     claimed = []

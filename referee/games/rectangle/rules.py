@@ -121,7 +121,7 @@ def _tell_odd(orders: tuple[str, ...], robots: int, seat: str, notices: list[Not
 
 
 def _owners(state: State, moved: list[Moved]) -> dict[Cell, int]:
-    """Return the player that paints each occupied cell, ``_NOBODY`` if it loses its paint. Omits cells of a robot that stays alone."""
+    """Return the player that paints each occupied cell, ``_NOBODY`` if it loses its paint. Omits the cell of a single robot that stays."""
     owners: dict[Cell, int] = {}
     arrived = set()
     shares = state.settings.sharing == "2003"
@@ -181,7 +181,7 @@ def _painted(state: State, moved: list[Moved]) -> tuple[State, list[Ring]]:
 
 
 def _spend(cells: bytearray, rows: list[list[int]], columns: list[list[int]], row: int, bits: int, player: int) -> None:
-    """Take the paint off cells of a row that a player has claimed, for good."""
+    """Remove the paint from cells of a row that a player has claimed; nobody can paint them again."""
     n = len(columns[0])
     for lines in rows:
         lines[row] &= ~bits

@@ -49,8 +49,8 @@ def _usual(settings: Settings, seat: Seat) -> Iterable[tuple[str, str, State]]:
         yield EDGE, about, _put(placed, cells)._replace(step=n)
     yield STUCK, "all robots on one cell", _put(placed, [(n // 2, n // 2)])._replace(step=n)
     yield STUCK, "all robots on cells that can't be painted", _put(full, [(n // 2, n // 2), (0, 0)])
-    alone = frozenset(other for other in placed.seats if other != seat)
-    yield DECISIVE, "all other players have failed", placed._replace(failed=alone, step=n)
+    others = frozenset(other for other in placed.seats if other != seat)
+    yield DECISIVE, "all other players have failed", placed._replace(failed=others, step=n)
 
 
 def _odd(settings: Settings) -> Iterable[tuple[str, str, State]]:

@@ -1,4 +1,4 @@
-"""Rectangle as text. This module is the game's ``TextView``."""
+"""Rectangle as plain text. This module is the game's ``TextView``."""
 
 from __future__ import annotations
 

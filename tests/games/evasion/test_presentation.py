@@ -28,8 +28,8 @@ def position(rules: str, hunter: tuple[int, ...], prey: tuple[int, int], *walls:
         ({"verdict": "capture", "within": 12, "separated": False}, "capture is certain within 12 steps"),
         ({"verdict": "capture", "within": 1, "separated": False}, "capture is certain within 1 step"),
         ({"verdict": "capture", "within": 0, "separated": False}, "the prey is caught"),
-        ({"verdict": "evade", "within": None, "separated": False}, "the prey can evade for ever"),
-        ({"verdict": "evade", "within": None, "separated": True}, "the prey can evade for ever: no path joins the two players"),
+        ({"verdict": "evade", "within": None, "separated": False}, "the prey can evade forever"),
+        ({"verdict": "evade", "within": None, "separated": True}, "the prey can evade forever: no path joins the two players"),
         ({"verdict": "undecided", "within": None, "separated": False}, "not decided within the budget"),
     ],
 )

@@ -99,7 +99,7 @@ def test_the_largest_maze_is_solved_and_started() -> None:
     layout = Layout(["." * 32] * 31 + ["." * 31 + "E"])
     solved = Solution(layout)
     index = layout.index
-    # Next to the exit and to move: one ply. In an open maze nobody else can be held off for ever, but the way can be barred.
+    # Next to the exit and to move: one ply. In an open maze nobody else can be held off forever, but the way can be barred.
     assert solved.value(index[32, 31], index[1, 1], is_thiefs=True) == ("thief", 1)
     assert solved.best(index[32, 31], index[1, 1], is_thiefs=True) == ["R"]
     assert variants.start(MAZE.codec.settings(None, {"layout": Layout(["." * 64] * 63 + ["." * 63 + "E"])}), 10**9) > (0, 0)

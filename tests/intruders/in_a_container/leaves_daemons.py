@@ -1,4 +1,4 @@
-"""Leaves processes in sessions of their own that would rewrite the results for ever; says done when they are there."""
+"""Leaves processes in sessions of their own that would rewrite the results forever; says done when they are there."""
 
 import ctypes
 import os

@@ -241,7 +241,7 @@ def test_who_is_ready_too_early_says_it_again(serve: Serve, visit: Open) -> None
     hunter.get_by_text("Your move, hunter").wait_for()
     hunter.keyboard.press("Enter")
     prey.get_by_text("Your move, prey").wait_for()
-    # Once lost, once heard: it isn't said for ever.
+    # Once lost, once heard: it isn't said forever.
     assert hunter.evaluate("said") == 2
 
 

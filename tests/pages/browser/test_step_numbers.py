@@ -52,7 +52,7 @@ def test_commands_number_a_step_by_its_turn(turns: dict[int, int], referee: Cli)
 
 def test_the_verdict_of_show_names_no_step_at_which_nothing_changed(referee: Cli) -> None:
     text = " ".join(referee("show", CHASE, "--events", "0").stdout.split())
-    assert "verdict at the start the prey can evade for ever; before the last step capture is certain" in text
+    assert "verdict at the start the prey can evade forever; before the last step capture is certain" in text
 
 
 @pytest.mark.parametrize("is_exported", [False, True], ids=["viewer", "exported page"])

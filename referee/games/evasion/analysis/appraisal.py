@@ -1,6 +1,6 @@
-"""Estimates of what a move cost: the hunter's by the area that is left to the prey, the prey's by the steps until the hunter meets it.
+"""Estimates of the cost of a move: the hunter's by the area left to the prey, the prey's by the steps until the hunter catches it.
 
-They look at one step only, and nobody knows what the players would have done next. What is certain is in ``verdict``.
+They look at only one step, because nobody knows what the players would have done next. ``verdict`` has what is certain.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 #: The measures are estimates: the players go on after the step.
 is_exact = False
-#: The number of the hunter's moves that are followed for the prey: in that time a prey can get away from most places.
+#: The number of the hunter's moves that the prey's estimate follows: in that time a prey can escape from most places.
 HORIZON = 60
-#: Steps within which the moves of a prey belong to one chance, and those of a hunter whose cooldown is shorter.
+#: Steps within which the moves of a prey count as one, and those of a hunter with a shorter cooldown.
 _PREY_APART, _HUNTER_APART = 6, 20
-#: The most walls, from the newest on, that are taken down for trial.
+#: The number of walls, from the newest on, whose removal is tried.
 _MOST_WALLS = 20
-#: Where nothing changes, walls are taken down for trial in every third step only: that is many trials, and a chance lasts.
+#: While no wall changes, removals are tried only in every third step: they are many, and a chance lasts.
 _EVERY = 3
 #: The most cells of all boards whose regions are remembered; a cell takes a bit.
 _MOST_CELLS = 200_000_000
@@ -62,7 +62,7 @@ def appraiser(seat: str) -> Callable[[State, Mapping[str, Move], State], Apprais
 
 
 class _Left(NamedTuple):
-    """The number of cells that walls leave to the prey; all of the board if the hunter can't get there."""
+    """The number of cells that walls leave to the prey; the whole board if the hunter can't reach the prey's cells."""
 
     cells: int
     is_shut_out: bool
@@ -78,13 +78,13 @@ class _Try(NamedTuple):
 
 
 class _Regions:
-    """Remembers the regions of walls that come up again: a hunter passes the same row many times."""
+    """Caches the regions that walls leave: the same walls come up again, because a hunter passes the same row many times."""
 
     def __init__(self) -> None:
         self._regions: dict[Walls, list[Region]] = {}
 
     def left(self, prey: Cell, hunter: Cell, walls: Walls) -> _Left:
-        """Return what walls leave to the prey; ``hunter`` is its cell after the step."""
+        """Return the cells that walls leave to the prey; ``hunter`` is its cell after the step."""
         cells = walls.width * walls.height
         if len(self._regions) * cells > _MOST_CELLS:
             self._regions.clear()
@@ -98,7 +98,7 @@ class _Regions:
 
 
 def _appraise_hunter(regions: _Regions, before: State, _moves: Mapping[str, Move], after: State) -> Appraised | None:
-    """Compare what the hunter's move left to the prey with what the best wall would have left."""
+    """Compare the area that the hunter's move left to the prey with the area that the best wall would have left."""
     if after.ended == "caught":
         return None
     prey, hunter = before.prey[:2], after.hunter[:2]
@@ -118,7 +118,7 @@ def _appraise_hunter(regions: _Regions, before: State, _moves: Mapping[str, Move
 
 
 def _tries(state: State, *, is_shut_out: bool, takes_down: bool) -> Iterator[_Try]:
-    """Yield the moves that are tried: none, the longest walls, and fewer walls if the hunter is shut out or can't build another."""
+    """Yield the moves to try: none, the longest walls, and fewer walls if the hunter is shut out or can't build another."""
     rules, standing = variants.RULE_SETS[state.settings.rules], state.walls
     at = rules.bounce(standing, *state.hunter)[:2]
     yield _Try(HunterMove(), standing, None, at)
@@ -141,7 +141,7 @@ def _tries(state: State, *, is_shut_out: bool, takes_down: bool) -> Iterator[_Tr
 
 
 def _fewer(walls: Walls) -> Iterator[tuple[tuple[int, ...], Walls]]:
-    """Yield the walls without one of the newest, then only one of these; each with the ids of those that are gone."""
+    """Yield the walls without one of the newest, then with only one of the newest; each with the ids of the removed walls."""
     for wall in walls.all[-_MOST_WALLS:]:
         yield (wall.id,), walls.without(frozenset((wall.id,)))
     for wall in walls.all[-_MOST_WALLS:] if len(walls) > 2 else ():
@@ -173,7 +173,7 @@ def _horizon(settings: Settings) -> int:
 def _appraise_prey(before: State, moves: Mapping[str, Move], after: State) -> Appraised | None:
     """Compare how soon the hunter would catch the prey after its move and after each other one, if no wall changed.
 
-    The prey then stays or, where it has a heading, goes on: one step alone saves no prey that rests in a corner on the hunter's path.
+    The prey then stays or, where it has a heading, goes on: a single step doesn't save a prey that rests in a corner on the hunter's path.
     """
     rules = variants.RULE_SETS[before.settings.rules]
     if not rules.is_turnwise and not before.prey_moves:
@@ -189,7 +189,7 @@ def _appraise_prey(before: State, moves: Mapping[str, Move], after: State) -> Ap
         move = _prey_move(dx, dy, is_turnwise=rules.is_turnwise)
         state, _ = variants.step(before, {**moves, PREY: move})
         left = _most_steps_left(state, path)
-        # Among equals a move to another cell is clearer advice than one that turns at a wall, and far from the hunter is safer.
+        # Among equally good moves, a move to another cell is clearer advice than a turn at a wall, and far from the hunter is safer.
         cell = state.prey[:2] != (x, y), (state.prey.x - state.hunter.x) ** 2 + (state.prey.y - state.hunter.y) ** 2
         if left > now and (left, cell) > (best, best_cell):
             best, better, best_cell = left, (move, state), cell

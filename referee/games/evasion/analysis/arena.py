@@ -61,10 +61,10 @@ class Budget:
 
 
 class Sight:
-    """Tells which cells the hunter captures from a cell, as a small pattern of the cells around it."""
+    """Finds the cells that the hunter captures from a cell, as a small pattern of the cells around it."""
 
     def __init__(self, walls: Walls, radius: int, rows: list[int], budget: Budget, *, by_path: bool) -> None:
-        #: The most steps of a capture's path (C2). A winding path can be longer than the board is wide.
+        #: The most steps of a capture's path (C2). A winding path can be longer than the width of the board.
         self._steps = min(radius, walls.width * walls.height)
         squares = radius * radius
         #: The reach of a capture along an axis, in cells; no more than the board.
@@ -246,7 +246,7 @@ class Steps:
     settled = steps
 
     def hunter_moves(self, prey_moves: int) -> int:
-        """Return the last move of the hunter up to which the prey moves at most so often."""
+        """Return the last move of the hunter until which the prey has made at most this number of moves."""
         return (prey_moves + 1 + self._step // self._period) * self._period - 1 - self._step
 
     def start(self, arena: Arena, x: int, y: int) -> int:
@@ -319,7 +319,7 @@ class Turns(Steps):
         return 2 * move + self._prey_first
 
     def hunter_moves(self, prey_moves: int) -> int:
-        """Return the last move of the hunter up to which the prey moves at most so often."""
+        """Return the last move of the hunter until which the prey has made at most this number of moves."""
         return max(0, (prey_moves - 1) * (self._cooldown + 1))
 
     def begun(self, arena: Arena, cells: int, captured: int) -> int:

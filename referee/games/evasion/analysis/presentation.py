@@ -1,4 +1,4 @@
-"""The analysis of a position in the form for display: the verdict, the safe cells, the hunter's trajectory, the best wall."""
+"""The analysis of a position for display: the verdict, the safe cells, the hunter's trajectory, the best wall."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json
 
 
-#: What a suggestion is, in words.
+#: The name of a suggestion.
 suggestion_name = "best wall"
 #: The number of moves of the hunter's trajectory in an overlay.
 _SHOWN_MOVES = 600
@@ -56,7 +56,7 @@ def verdict_text(verdict: Mapping[str, Json]) -> str:
         count = verdict["within"]
         return f"capture is certain within {count:,} step{'s' * (count != 1)}" if count else "the prey is caught"
     if verdict["verdict"] == EVADE:
-        return "the prey can evade for ever" + (": no path joins the two players" if verdict["separated"] else "")
+        return "the prey can evade forever" + (": no path joins the two players" if verdict["separated"] else "")
     return "not decided within the budget"
 
 
@@ -221,7 +221,7 @@ def _build(wall: Wall) -> Build:
 
 
 def safe_area(state: State) -> int:
-    """Return the number of cells within the prey's reach from which it can stay free for ever. Undecided cells count too."""
+    """Return the number of cells within the prey's reach from which it can stay free forever. Undecided cells count too."""
     reach = reachable(state.walls, state.prey[:2])
     safe = safe_cells(state)
     return (reach.bits & (safe.cells.bits | safe.unknown.bits)).bit_count()

@@ -169,7 +169,7 @@ class Pursuit:
         return cells
 
     def safe_region(self, arena: Arena, entry: int) -> int:
-        """Return the set of an arena in which the prey can stay for ever from a move on, at the loop's beginning or later.
+        """Return the set of an arena in which the prey can stay forever from a move on, at the loop's beginning or later.
 
         It is the greatest set that one cycle of the hunter's loop, followed backwards, doesn't change.
         """
@@ -185,7 +185,7 @@ class Pursuit:
         return cells
 
     def safe(self) -> tuple[int, int, Arena]:
-        """Return the cells of the ground from which the prey can evade for ever, the undecided cells, and their arena."""
+        """Return the cells of the ground from which the prey can evade forever, the undecided cells, and their arena."""
         arena = self.arena(self.box)
         # Keep a part of the budget for the cells near the prey, in case the whole ground takes too much.
         reserve = self.budget.left // 5

@@ -1,4 +1,4 @@
-"""Is it impossible for the hunter to find the prey? Decided for a position whose walls never change again.
+"""The verdict: whether the hunter can catch the prey if the walls never change again.
 
 Source: rules of Evasion, section "Is it impossible for H to find P?".
 """
@@ -25,7 +25,7 @@ UNDECIDED: Literal["undecided"] = "undecided"
 class Verdict(NamedTuple):
     """The verdict on a position whose walls never change again.
 
-    ``kind`` is "capture" (certain within ``steps`` steps, or turns of ``gameserver``), "evade" (the prey can evade for ever) or
+    ``kind`` is "capture" (certain within ``steps`` steps, or turns of ``gameserver``), "evade" (the prey can evade forever) or
     "undecided" (within the budget). ``is_separated``: no path joins the two players. ``how`` names what decided: "separated", the size of a
     window such as "49 x 49", "ground", "budget" or "over". ``cost`` is in units of the budget.
     """
@@ -58,14 +58,14 @@ def verdict(state: State, budget: int = BUDGET) -> Verdict:
 
 
 class SafeCells(NamedTuple):
-    """The ``cells`` from which a prey could evade for ever, and the cells for which this is ``unknown`` within the budget."""
+    """The ``cells`` from which a prey could evade forever, and the cells for which this is ``unknown`` within the budget."""
 
     cells: Region
     unknown: Region
 
 
 def safe_cells(state: State, budget: int = BUDGET) -> SafeCells:
-    """Return the cells from which the prey can evade for ever if walls never change again."""
+    """Return the cells from which the prey can evade forever if walls never change again."""
     try:
         pursuit = Pursuit(state, Budget(budget))
     except BudgetSpent:

@@ -117,7 +117,7 @@ class Wall(NamedTuple):
         return [kind, self.x1, self.x2, self.y1, self.y2, int(self.first == "y")]
 
 
-def given_wall(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
+def wall_between(number: int, x1: int, y1: int, x2: int, y2: int) -> Wall:
     """The wall of ``gameserver`` between two ends on one row or column, which may come in either order."""
     low = min(x1, x2), min(y1, y2)
     return Wall(number, HORIZONTAL if y1 == y2 else VERTICAL, *low, max(x1, x2), max(y1, y2), "", (x1, y1) != low)

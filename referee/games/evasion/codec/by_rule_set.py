@@ -22,7 +22,7 @@ _RULE_SETS = variants.RULE_SETS
 class EvasionCodec:
     """Implements ``referee.games.game.Codec``."""
 
-    #: All positions of one match have the same rule set, and that alone decides how an answer is read.
+    #: How an answer is read depends only on the rule set, which is the same in all positions of a match.
     parse_ignores_state = True
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class EvasionCodec:
         return _RULE_SETS[state.settings.rules].codec.parse(seat, answer)
 
     def unknown_keys(self, state: State, seat: Seat, answer: Json) -> Sequence[str]:
-        """Keys of an answer that mean nothing to the seat."""
+        """Keys of an answer that have no meaning for the seat."""
         return _RULE_SETS[state.settings.rules].codec.unknown_keys(seat, answer)
 
     def move_json(self, move: Move) -> Json:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.dialect import Dialect, Heard
+from referee.games.dialect import Dialect, ParsedAnswer
 from referee.games.evasion.board.wall import KINDS
 from referee.games.evasion.dialects.text import numbers, words
 from referee.games.evasion.state import HUNTER, PREY, Build, HunterMove, PreyMove, State
@@ -68,24 +68,24 @@ class ArchitectHost:
         left = _ENDLESS if bank is None else int(bank * 1000)
         return f"{left}{self._game}{step}{self._board}{timer} {hx} {hy} {hdx} {hdy} {prey[0]} {prey[1]} {walls}\n".encode()
 
-    def answer(self, turn: int, state: State, line: bytes) -> Heard:
+    def answer(self, turn: int, state: State, line: bytes) -> ParsedAnswer:
         """Parse an answer. A line that doesn't answer this question is ignored, with a warning."""
         values = numbers(words(line))
         if values is None or len(values) < 3 or (self.seat == PREY and len(values) != 4):
-            return Heard(_NOTHING[self.seat], f"is no answer and not heeded: {words(line)[:80]!r}")
+            return ParsedAnswer(_NOTHING[self.seat], f"is no answer and not heeded: {words(line)[:80]!r}")
         if values[:2] != [self.number, state.step]:
-            return Heard(
+            return ParsedAnswer(
                 _NOTHING[self.seat],
                 f"is for game {values[0]}, tick {values[1]} and not heeded: this is game {self.number}, tick {state.step}",
             )
         if self.seat == PREY:
-            return Heard(_STEPS[_clamped(values[2]), _clamped(values[3])])
+            return ParsedAnswer(_STEPS[_clamped(values[2]), _clamped(values[3])])
         kind, *places = values[2:]
         walls = state.walls.all
         ids = tuple(walls[place].id for place in dict.fromkeys(places) if 0 <= place < len(walls))
         if not 0 <= kind <= len(KINDS):
-            return Heard(HunterMove(None, ids), f"asks for a wall of the kind {kind}, which there isn't: none is built")
-        return Heard(HunterMove(Build(KINDS[kind - 1]) if kind else None, ids))
+            return ParsedAnswer(HunterMove(None, ids), f"asks for a wall of the kind {kind}, which there isn't: none is built")
+        return ParsedAnswer(HunterMove(Build(KINDS[kind - 1]) if kind else None, ids))
 
     def closing(self, state: State, outcome: Outcome) -> bytes:
         """Return the line that ends a session of one game; a server of several games sends it after the last one."""

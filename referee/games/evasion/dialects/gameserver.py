@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from referee.games.dialect import Dialect, DialectError, Heard
+from referee.games.dialect import Dialect, DialectError, ParsedAnswer
 from referee.games.evasion.codec.turnwise import PASS, ends
 from referee.games.evasion.dialects.text import words
 from referee.games.evasion.state import HEADINGS, HUNTER, STEPS, AddWall, Invalid, RemoveWall, State, To
@@ -82,24 +82,24 @@ def end_line(state: State, seat: str, winner: str | None) -> bytes:
     return f"GAMEOVER {max(0, last) // 2} {how} {seat.upper()} {_REASONS.get(state.ended, 'TIMEOUT')}\n".encode()
 
 
-def read_command(seat: str, line: bytes) -> Heard:
+def read_command(seat: str, line: bytes) -> ParsedAnswer:
     """Parse a player's answer. Text that is not a command becomes an invalid command. Raises DialectError."""
     text = words(line)
     said = " ".join(text.upper().split())
     if said == "PASS":
-        return Heard(PASS[seat])
+        return ParsedAnswer(PASS[seat])
     if seat == HUNTER:
         if match := _ADD.fullmatch(said):
             number, *rest = map(_int, match.groups())
-            return Heard(AddWall(number, *rest))
+            return ParsedAnswer(AddWall(number, *rest))
         if match := _REMOVE.fullmatch(said):
-            return Heard(RemoveWall(int(match[1])))
+            return ParsedAnswer(RemoveWall(int(match[1])))
     else:
         if said in STEPS:
-            return Heard(STEPS[said])
+            return ParsedAnswer(STEPS[said])
         if match := _TO.fullmatch(said):
-            return Heard(To(_int(match[1]), _int(match[2])))
-    return Heard(Invalid(text[:200]))
+            return ParsedAnswer(To(_int(match[1]), _int(match[2])))
+    return ParsedAnswer(Invalid(text[:200]))
 
 
 def _int(text: str) -> int:
@@ -134,7 +134,7 @@ class GameserverHost:
         """The position."""
         return state_line(state)
 
-    def answer(self, turn: int, state: State, line: bytes) -> Heard:
+    def answer(self, turn: int, state: State, line: bytes) -> ParsedAnswer:
         """A command."""
         return read_command(self.seat, line)
 

@@ -1,4 +1,4 @@
-"""The stages of one time step of ``classic`` and ``diagonal``.
+"""The stages of one step of ``classic`` and ``diagonal``.
 
 A rule set is a tuple of stages (see ``variants``). Each stage changes a ``Draft``, the mutable state of the current step.
 Source: rules of Evasion, section "S1".
@@ -81,7 +81,7 @@ class Draft:
         self.walls = walls
         self.changed = self.step + 1
 
-    def tell(self, code: str, text: str, seat: str | None = None, data: dict[str, Json] | None = None) -> None:
+    def note(self, code: str, text: str, seat: str | None = None, data: dict[str, Json] | None = None) -> None:
         """Add a notice."""
         self.notices.append(Notice(code, text, seat, data))
 
@@ -95,11 +95,11 @@ def remove_walls(draft: Draft) -> None:
     if removed:
         draft.replace_walls(draft.walls.without(removed))
         text = f"wall{'s' * (len(removed) > 1)} {_listed(sorted(removed))} removed"
-        draft.tell("wall-removed", text, None, {"ids": sorted(removed)})
+        draft.note("wall-removed", text, None, {"ids": sorted(removed)})
     unknown = [wall for wall in dict.fromkeys(ids) if wall not in removed]
     if unknown:
         text = f"no wall has the id {_listed(unknown)}: nothing to remove there"
-        draft.tell("unknown-wall", text, HUNTER)
+        draft.note("unknown-wall", text, HUNTER)
 
 
 def _listed(ids: list[int]) -> str:
@@ -114,13 +114,13 @@ def hunter_moves(bounce: Bounce) -> Stage:
         x, y, dx, dy = draft.anchor
         draft.hunter = motion = bounce(draft.walls, x, y, dx, dy)
         if motion[2] != dx or motion[3] != dy:
-            tell_bounce(draft, HUNTER, motion)
+            note_bounce(draft, HUNTER, motion)
 
     return move_hunter
 
 
-def tell_bounce(draft: Draft, seat: str, motion: Motion) -> None:
-    """Tell spectators of a bounce."""
+def note_bounce(draft: Draft, seat: str, motion: Motion) -> None:
+    """Add the notice of a bounce."""
     x, y, dx, dy = motion
     code, text, recipient, data, is_minor = _BOUNCED[seat]
     draft.notices.append(Notice(code, f"{text} at ({x}, {y}), now going {_HEADINGS[dx, dy]}", recipient, data, is_minor))
@@ -138,13 +138,13 @@ def wall_builds(kinds: tuple[str, ...]) -> Stage:
         if isinstance(wall, Blocked):
             text = f"{build.kind} wall refused: {wall.text}"
             data = {"reason": wall.reason, "kind": build.kind, "at": list(anchor)}
-            draft.tell("wall-refused", text, HUNTER, data)
+            draft.note("wall-refused", text, HUNTER, data)
             return
         draft.replace_walls(draft.walls.adding(wall))
         draft.next_id += 1
         draft.wall_timer = draft.settings.cooldown
         text = f"{wall.kind} wall {wall.id} built from ({wall.x1}, {wall.y1}) to ({wall.x2}, {wall.y2})"
-        draft.tell("wall-built", text, None, {"id": wall.id})
+        draft.note("wall-built", text, None, {"id": wall.id})
 
     return build_wall
 
@@ -193,7 +193,7 @@ def prey_moves(bounce: Bounce) -> Stage:
             dx, dy = go
         draft.prey = motion = bounce(draft.walls, x, y, dx, dy)
         if motion[2] != dx or motion[3] != dy:
-            tell_bounce(draft, PREY, motion)
+            note_bounce(draft, PREY, motion)
 
     return move_prey
 
@@ -206,7 +206,7 @@ def test_capture(draft: Draft) -> None:
     if (hx - px) * (hx - px) + (hy - py) * (hy - py) <= radius * radius and is_clear(draft.walls, (hx, hy), (px, py)):
         draft.ended = "caught"
         text = f"the hunter at ({hx}, {hy}) catches the prey at ({px}, {py})"
-        draft.tell("captured", text)
+        draft.note("captured", text)
 
 
 def count_step(draft: Draft) -> None:

@@ -1,6 +1,6 @@
 """The stages of one turn of ``gameserver``. The hunter's turns have even indexes, the prey's odd ones.
 
-As in ``rules``, each stage takes a ``Draft`` and changes it. Source: rules of Evasion, section "S2".
+As in ``stepwise``, each stage takes a ``Draft`` and changes it. Source: rules of Evasion, section "S2".
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from referee.games.evasion.board.bounce import by_turning
 from referee.games.evasion.board.regions import are_joined, is_within
-from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall, given_wall
-from referee.games.evasion.rules.stepwise import tell_bounce
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall, wall_between
+from referee.games.evasion.rules.stepwise import note_bounce
 from referee.games.evasion.state import COMPASS, HUNTER, PREY, AddWall, Invalid, RemoveWall, Step, To
 from referee.games.values import short
 
@@ -44,19 +44,19 @@ def hunter_commands(draft: Draft) -> None:
 
 
 def _refuse(draft: Draft, seat: str, why: str) -> None:
-    draft.tell("invalid-command", f"invalid command of the {seat}: {why}", seat)
+    draft.note("invalid-command", f"invalid command of the {seat}: {why}", seat)
 
 
 def _add(draft: Draft, command: AddWall) -> None:
     wall = new_wall(draft.walls, draft.settings, draft.hunter, draft.prey, command)
     if isinstance(wall, str):
         kind = VERTICAL if command.x1 == command.x2 and command.y1 != command.y2 else HORIZONTAL
-        draft.tell("wall-refused", f"wall refused: {wall}", HUNTER, {"reason": "invalid", "kind": kind, "at": list(draft.anchor[:2])})
+        draft.note("wall-refused", f"wall refused: {wall}", HUNTER, {"reason": "invalid", "kind": kind, "at": list(draft.anchor[:2])})
         return
     draft.replace_walls(draft.walls.adding(wall))
     draft.next_id = max(draft.next_id, wall.id + 1)
     text = f"{wall.kind} wall {wall.id} built from ({command.x1}, {command.y1}) to ({command.x2}, {command.y2})"
-    draft.tell("wall-built", text, None, {"id": wall.id})
+    draft.note("wall-built", text, None, {"id": wall.id})
     _separate(draft)
 
 
@@ -73,7 +73,7 @@ def new_wall(walls: Walls, settings: Settings, hunter: Motion, prey: Motion, com
         return "its ends are on no common row or column"
     if not all(0 <= x < settings.width and 0 <= y < settings.height for x, y in ((x1, y1), (x2, y2))):
         return "it leaves the board"
-    wall = given_wall(number, x1, y1, x2, y2)
+    wall = wall_between(number, x1, y1, x2, y2)
     if not all(walls.is_free(x, y) for x, y in wall.cells()):
         return "it meets another wall"
     for name, body in ((HUNTER, hunter), (PREY, prey)):
@@ -87,18 +87,18 @@ def _remove(draft: Draft, command: RemoveWall) -> None:
         _refuse(draft, HUNTER, f"no wall has the id {short(command.id)}")
         return
     draft.replace_walls(draft.walls.without(frozenset((command.id,))))
-    draft.tell("wall-removed", f"wall {command.id} removed", None, {"ids": [command.id]})
+    draft.note("wall-removed", f"wall {command.id} removed", None, {"ids": [command.id]})
     _separate(draft)
 
 
 def _separate(draft: Draft) -> None:
     """After a change of walls: the prey wins if no path joins the players any more."""
-    if parts_the_players(draft.walls, draft.hunter, draft.prey):
+    if separates_players(draft.walls, draft.hunter, draft.prey):
         draft.ended = "trapped"
-        draft.tell("trapped", "no path joins hunter and prey any more")
+        draft.note("trapped", "no path joins hunter and prey any more")
 
 
-def parts_the_players(walls: Walls, hunter: Motion, prey: Motion) -> bool:
+def separates_players(walls: Walls, hunter: Motion, prey: Motion) -> bool:
     """Whether no path of steps in all eight directions joins the two."""
     return not are_joined(walls, hunter[:2], prey[:2])
 
@@ -111,9 +111,9 @@ def hunter_flies(draft: Draft) -> None:
     draft.hunter = motion = by_turning(draft.walls, x, y, dx, dy)
     if motion[:2] == (x, y):
         draft.ended = "trapped"
-        draft.tell("trapped", f"the hunter at ({x}, {y}) is shut in")
+        draft.note("trapped", f"the hunter at ({x}, {y}) is shut in")
     elif motion[2:] != (dx, dy):
-        tell_bounce(draft, HUNTER, motion)
+        note_bounce(draft, HUNTER, motion)
 
 
 def prey_commands(draft: Draft) -> None:
@@ -154,7 +154,7 @@ def test_capture(draft: Draft) -> None:
     hunter, prey = draft.hunter[:2], draft.prey[:2]
     if is_within(draft.walls, draft.settings.capture_radius, hunter, prey):
         draft.ended = "caught"
-        draft.tell("captured", f"the hunter at {hunter} catches the prey at {prey}")
+        draft.note("captured", f"the hunter at {hunter} catches the prey at {prey}")
 
 
 def count_turn(draft: Draft) -> None:

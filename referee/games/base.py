@@ -1,4 +1,4 @@
-"""What the games of this package share: each is a folder with its rules in the module ``game`` and its capabilities in further modules."""
+"""The base class of this package's games. Each game is a folder with its rules in ``game`` and its capabilities in other modules."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class _Imported:
 
 
 def imported(where: str) -> Any:
-    """Return a capability that is imported when it is asked for: a module, as in "starts", or an object, as in "marking:MARKING"."""
+    """Return a capability that is imported at its first use: a module, as in "starts", or an object, as in "marking:MARKING"."""
     return _Imported(where)
 
 
-class GameRoom(Generic[S, M, G]):
-    """The base of the games here. A capability that a game doesn't have is None."""
+class BaseGame(Generic[S, M, G]):
+    """Base class of the games here. A capability that a game lacks is None."""
 
     analysis: capabilities.Analysis[S] | None = None
     appraisal: capabilities.Appraisal[S, M, G] | None = None
