@@ -101,7 +101,7 @@ def test_a_full_disk_leaves_what_was_played(how: str, talker: Path, tmp_path: Pa
     assert done.returncode == 4, done.stderr
     report = json.loads(done.stdout)
     why = "No space left on device" if how == "full disk" else "File too large"
-    assert f"can't be written on ({why}): it is good to step {report['steps']:,}" in report["error"]
+    assert f"can't be continued ({why}): it is good up to step {report['steps']:,}" in report["error"]
     assert "Traceback" not in done.stderr
     replay = kept / "match.replay.jsonl.gz"
     assert report["replay"].endswith("match.replay.jsonl.gz")

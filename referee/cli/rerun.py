@@ -64,7 +64,7 @@ def rerun(
     subject = program_of(bot, recorded)
     limits = limits_of(recorded.replay.head)
     if higher := limits.above(Limits()):
-        say(f"note: The limits are those of the match, which are higher than the ordinary ones: {', '.join(higher)}.")
+        say(f"note: The limits are those of the match, which are higher than the default ones: {', '.join(higher)}.")
     say_seldom = seldom()
 
     def progress(done: int, total: int) -> None:

@@ -58,7 +58,7 @@ def run_match(
     bots = {seat: request.bot(name, seat) for seat, name in names.items() if seat not in visitors and seat not in people}
     _check(show, is_for_people=bool(people), time=request.options.settled().time)
     start_notes = () if request.start is None else request.start.notes
-    request = request.started()
+    request = request.with_start()
     replay = request.reserve(names.values(), tuple(bots))
     players: dict[str, Player] = {**bots, **visitors}
     times: dict[str, TimeControl] = {}

@@ -231,7 +231,7 @@ def _copied(hand_in: DownloadedHandIn, stage: Path) -> Path:
         archive.unpack(packed, unpacked, hand_in.name)
         top = _repaired(unpacked)
     _check_links(top, hand_in.name)
-    bot_toml.settle(top)
+    bot_toml.normalize_name(top)
     return top
 
 

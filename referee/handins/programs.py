@@ -151,7 +151,7 @@ def file_names(top: Path) -> list[str]:
 
 def is_program(path: Path) -> bool:
     """True for a file that can be run, or that says how the folder is run."""
-    return bot_toml.is_meant(path.name) or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
+    return bot_toml.is_bot_toml(path.name) or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
 
 
 def _begins(path: Path) -> bytes:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Asker:
-    """Asks players and has their answers judged. It says who is asked, in which order and with which notices.
+    """Asks players and has their answers judged: decides who is asked, in which order and with which notices.
 
     ``clocks`` are those of the players. ``hosts`` communicate with some of them in a dialect. ``people`` are seats that use no processor time.
     Seats are asked one after the other, unless all of them are people. ``excuses`` and ``remarks_bytes`` are as for the ``Judge``.
@@ -59,8 +59,8 @@ class Asker:
         """Bring the players to the position in which they begin: send ``start`` and read ``ready``, or the equivalent in a dialect.
 
         ``questions`` are the start messages by seat, with clocks whose start-up limits count; ``notices`` go with the first questions. Return
-        the name that each player gives itself, safe to show, "" where it gives none, or its fault. Raises StartError if the system
-        refused to start a program.
+        the name that each player gives itself, safe to show, "" without one, or its fault. Raises StartError if the system refused to start a
+        program.
         """
         hosts, exchange = self._hosts, self._exchange
         for seat, texts in notices.items():
@@ -156,7 +156,7 @@ class Asker:
             self._notices[seat] += [{"code": warning.notice_code, "text": warning.text} for warning in warnings]
 
     def replace_notices(self, seat: Seat, notices: Sequence[Mapping[str, str]]) -> None:
-        """Give a seat's next question these notices alone, as where the questions of a replay are asked again."""
+        """Give a seat's next question only these notices: repeated questions have those of the replay."""
         self._notices[seat] = [dict(notice) for notice in notices]
 
     def dismiss(self, lines: Mapping[Seat, bytes], grace: float = GRACE) -> None:
@@ -165,7 +165,7 @@ class Asker:
         self._exchange.dismiss(lines, grace)
 
     def _pause(self) -> None:
-        """Let the players of a dialect read the line that they were sent last, if the dialect wants it."""
+        """Give players time to read the last line, if their dialect needs it."""
         sleep(max((host.pause for host in self._hosts.values()), default=0.0))
 
     def _raise_refusal(self, seat: Seat) -> None:

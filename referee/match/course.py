@@ -1,7 +1,7 @@
 """The course of a match: who is asked, what a fault does, and which event follows.
 
-This is a generator without input or output, without a clock and without an import of anything that has one. So whatever can ask players can
-drive it: ``Match`` on this machine, a page in its browser.
+This is a generator without input, output or a clock, and its imports have none either. So any code that can ask players can drive it:
+``Match`` on this machine, or a page in its browser.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Turn(NamedTuple):
-    """The movers are to be asked about a position, all about the same one. The driver sends back what came."""
+    """A request to ask all movers about one position. The driver sends back ``TurnReplies``."""
 
     turn: int
     state: Any
@@ -28,9 +28,9 @@ class Turn(NamedTuple):
 
 
 class TurnReplies(NamedTuple):
-    """What came of a turn: the answers, the faults of the players, and the stderr offsets that have changed, by seat.
+    """The result of a turn: the answers, the faults of the players, and the changed stderr offsets, by seat.
 
-    Players who were not asked may have faults, too, because they have left.
+    Players who were not asked may also have faults, because they have left.
     """
 
     answers: TurnAnswers
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def course(game: Game[S, M], settings: Any, state: S, turn: int, greeting: TurnReplies) -> Course[S]:
     """Yield the turns and events of a match from a position on; ``greeting`` has the faults of players that aren't ready.
 
-    A ``Turn`` is answered with its replies, an event with None. Returns the last position, and the number of steps before it.
+    The driver answers a ``Turn`` with its replies, and an event with None. Returns the last position, and the number of steps before it.
     """
     adjudication = game.adjudication
     if adjudication is not None and not adjudication.is_enabled(settings):
@@ -58,7 +58,7 @@ def course(game: Game[S, M], settings: Any, state: S, turn: int, greeting: TurnR
     # A step may have no movers although the match isn't over.
     while (movers := game.movers(state)) or game.outcome(state) is None:
         if adjudication is not None and adjudication.needs_adjudication(state):
-            # Nobody is asked meanwhile. A ruling takes half a second at most: its budget counts work.
+            # No player is asked meanwhile. An adjudication takes half a second at most: its budget counts work.
             ruled = adjudication.adjudicate(state)
             if game.outcome(ruled) is not None:
                 return ruled, turn

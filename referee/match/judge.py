@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from referee.errors import SUPERVISOR
 from referee.games.dialect import DialectError
 from referee.games.game import IllegalMove, MalformedMove
-from referee.players.crash_report import last_words
+from referee.players.crash_report import crash_report
 from referee.replay.answers import AnswerWarning, JudgedAnswer, Remark
 from referee.replay.faults import CRASHED, EXCEEDED, ILLEGAL, LATE, MALFORMED, NO_ANSWER, Failure, Fault
 from referee.support.escape import quoted
@@ -32,7 +32,7 @@ _SHORT_ANSWER = 512
 _MOST_REMEMBERED = 1_000
 #: The most unknown keys that a warning names.
 _MOST_KEYS = 5
-#: The remark beside an answer that is a move alone.
+#: The remark beside an answer that has only a move.
 _SILENT = Remark()
 #: Longer lines are not read as Python: answers are much shorter.
 _MOST_PYTHON = 10_000
@@ -74,7 +74,7 @@ class Judge:
         if reply.failure is not None:
             early = reply.failure.line if reply.failure.reason == "early" and host is None else None
             if early is not None and isinstance(problem := decode.ready(line := early.partition(b"\n")[0]), decode.Problem):
-                # Whether such a line comes before or after the question is a matter of luck; the reason is the line itself.
+                # Such a line comes before or after the question by chance; the reason is the line itself.
                 return malformed(player.seat, problem, line)
             return not_ready(player, reply.failure, host, time)
         if reply.line is None:
@@ -147,7 +147,7 @@ class Judge:
         return heard.move, Remark(warnings=(AnswerWarning.of("dialect", heard.warning),)) if heard.warning else _SILENT, None
 
     def _within_budget(self, seat: Seat, remark: Remark) -> Remark | None:
-        """Return what the replay keeps of a remark. Remarks beyond a seat's budget are dropped: otherwise a replay could grow as fast as a bot can write."""
+        """Return the part of a remark that the replay keeps. Remarks beyond a seat's budget are dropped, because a bot could fill the disk with them."""
         spent = self._remarked[seat]
         if spent > self._remarks_bytes:
             return None
@@ -170,7 +170,7 @@ class Judge:
     def _cache_move(self, seat: Seat, turn: int, line: bytes, move: Any) -> None:
         """Cache the move of an answer.
 
-        The cache key is the line without the turn's number. This is safe because the digits of one number can't change the meaning of the
+        The cache key is the line without the turn's number. This is safe because the digits of one number don't change the meaning of the
         rest. Lines with escapes or with more than one "turn" are never cached.
         """
         key = answer_key(line, turn)
@@ -196,7 +196,7 @@ def _remark(answer: Answer, unknown: tuple[str, ...]) -> Remark:
 
 
 def malformed(seat: Seat, problem: Problem, line: bytes, turn: int | None = None) -> Fault:
-    """The fault of a line that is not the answer in a turn, or, without a turn, not the ``ready`` message."""
+    """Return the fault of a line that is not the answer in a turn or, without a turn, not the ``ready`` message."""
     is_python = problem.reason == "not-json" and _is_python(line)
     data = [value if isinstance(value, str) or value < 10**9 else "a huge number" for value in problem.data]
     values = {"seat": seat, "turn": turn, "data": data, "quote": quoted(line), "is_python": is_python}
@@ -214,23 +214,23 @@ def _is_python(line: bytes) -> bool:
 
 
 def refused_line(seat: Seat, error: DialectError, line: bytes, turn: int | None = None) -> Fault:
-    """The fault of a line that a dialect doesn't know, in a turn or as the first line."""
+    """Return the fault of a line that a dialect doesn't know, in a turn or as the first line."""
     return Fault.of(MALFORMED, "bad-line", {"seat": seat, "turn": turn, "why": str(error), "quote": quoted(line)}, quoted(line, 500))
 
 
 def refused_move(seat: Seat, error: MalformedMove | IllegalMove, line: bytes, turn: int) -> Fault:
-    """The fault of a move that the game refuses."""
+    """Return the fault of a move that the game refuses."""
     values, shown = {"seat": seat, "turn": turn, "why": str(error)}, quoted(line, 500)
     is_malformed = isinstance(error, MalformedMove)
     return Fault.of(MALFORMED, "bad-move", values, shown) if is_malformed else Fault.of(ILLEGAL, "illegal-move", values, shown)
 
 
 def unanswered(player: RunningPlayer, failure: Failure, clock: Clock, *, was_at_work: bool = False) -> Fault:
-    """The fault of a player that was asked in a match and gave no answer. ``was_at_work``: it used the processor meanwhile."""
+    """Return the fault of a player that didn't answer its question. ``was_at_work``: it used the processor meanwhile."""
     if failure.reason not in NO_ANSWER:
         return fault(player, failure)
     is_guard = bool((failure.detail or {}).get("guard"))
-    # A program that met a limit of processor time was at work.
+    # A program at its limit of processor time was at work.
     has_waited = failure.reason == "silent" and (is_guard or clock.control.kind != CPU)
     may_flush = has_waited and not was_at_work and clock.answers == 0 and player.process is not None
     late = fault(player, failure, clock.limit_values(is_guard=is_guard))
@@ -238,7 +238,7 @@ def unanswered(player: RunningPlayer, failure: Failure, clock: Clock, *, was_at_
 
 
 def not_ready(player: RunningPlayer, failure: Failure, host: Host | None, time: TimeControl) -> Fault:
-    """The fault of a player that was not ready for the match."""
+    """Return the fault of a player that was not ready for the match."""
     limit: dict[str, Json] | None = None if time.startup is None else {"name": "startup", "seconds": time.startup}
     if failure.reason not in NO_ANSWER:
         return fault(player, failure, is_start=host is None)
@@ -249,7 +249,7 @@ def not_ready(player: RunningPlayer, failure: Failure, host: Host | None, time: 
 
 
 def fault(player: RunningPlayer, failure: Failure, limit: dict[str, Json] | None = None, *, is_start: bool = False) -> Fault:
-    """The fault of a failure; ``limit`` is the one that a late player met, None for none. ``is_start``: it wasn't ready yet."""
+    """Return the fault of a failure. ``limit`` is the one that a late player exceeded, else None. ``is_start``: it wasn't ready yet."""
     reason, detail = failure.reason, failure.detail
     values: dict[str, object] = {"seat": player.seat, "label": player.label}
     if failure.line is not None:
@@ -270,7 +270,7 @@ def fault(player: RunningPlayer, failure: Failure, limit: dict[str, Json] | None
             "signal": detail.get("signal"),
             "excess": None if over is None else list(over),
             "is_remote": player.link is not None and player.link.keeps_early,
-            "crash": last_words(player.log.tail(), player.process.file_names(), player.process.status)._asdict(),
+            "crash": crash_report(player.log.tail(), player.process.file_names(), player.process.status)._asdict(),
             "is_start": is_start,
         }
         return Fault.of(CRASHED if over is None else EXCEEDED, reason, values, None, detail)
@@ -278,14 +278,14 @@ def fault(player: RunningPlayer, failure: Failure, limit: dict[str, Json] | None
 
 
 def blamed(player: RunningPlayer, reason: str, *, is_alone: bool) -> Fault:
-    """The fault of a player that is to blame for what else makes a match void; ``reason`` is its code. ``is_alone``: no other can be."""
+    """Return the fault of a player to blame for a failure that otherwise voids the match. ``reason`` is its code. ``is_alone``: no other can be to blame."""
     values = {"seat": player.seat, "label": player.label, "is_alone": is_alone}
     return Fault.of(CRASHED, "unsupervised", values) if reason == SUPERVISOR else Fault.of(LATE, "unjudged", values)
 
 
-def located(found: Fault, place: str, *, may_wait: bool = False) -> Fault:
+def with_place(found: Fault, place: str, *, may_wait: bool = False) -> Fault:
     """Return the fault of a late player with the line of its own files that the bot was running.
 
-    This line replaces the advice to flush, which is only a guess, unless the bot may have waited there for the next question.
+    This line replaces the advice to flush, which is a guess, unless the bot may have waited there for the next question.
     """
     return found.advised(place=place, may_flush=bool(found.values.get("may_flush")) and may_wait)

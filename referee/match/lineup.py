@@ -1,4 +1,4 @@
-"""A match that continues a recorded one: where it begins, its options, and who plays on."""
+"""A match that continues a recorded one: its start, its options, and its players."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from referee.match.start import Start
     from referee.replay.reader import RecordedMatch
 
-#: The options of the match loop that a head may name.
+#: The options of the match loop that a head may have.
 _OPTIONS = ("idle", "on_malformed")
 
 
@@ -36,16 +36,16 @@ def options_of(recorded: RecordedMatch) -> MatchOptions:
 
 
 class Lineup(NamedTuple):
-    """The players who continue a match: one for each seat that is still in the match, and notes on them."""
+    """The players who continue a match, one for each seat that has not failed, and notes on them."""
 
     players: Mapping[Seat, Any]
     notes: tuple[str, ...]
 
 
 def lineup(recorded: RecordedMatch, start: Start, players: Sequence[Any], text: str) -> Lineup:
-    """Return the players who continue the match. ``players`` are in the order of the seats; None, "-" and those left out are the programs of the replay.
+    """Return the players who continue the match. ``players`` are in the order of the seats; None, "-" or nothing is the program of the replay.
 
-    ``text`` is the start as the user wrote it. UsageError if there are too many players, PlayerError if a program isn't found again.
+    ``text`` is the start as the user wrote it. UsageError if there are too many players, PlayerError if a program isn't found.
     """
     seats = recorded.game.seats(recorded.settings)
     if len(players) > len(seats):

@@ -1,4 +1,4 @@
-"""One match from its start to its result: players and listeners are brought to the start, then ``course.py`` is driven."""
+"""One match from its start to its result: prepares players and listeners, then drives ``course.py``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referee.isolation.launcher import open_launcher
 from referee.isolation.log import Log
 from referee.match.asking import Asker
 from referee.match.course import Turn, TurnReplies, course
-from referee.match.judge import blamed, located
+from referee.match.judge import blamed, with_place
 from referee.match.options import CPU
 from referee.players.clock import Clock
 from referee.players.cores import Cores
@@ -51,7 +51,7 @@ _NO_LOGS: dict[str, int] = {}
 class Match(Generic[S, M]):
     """One match; call ``run`` once.
 
-    ``listeners`` are given the events. ``launcher`` serves several matches of one process; without one, the match opens its own.
+    ``listeners`` get the events. ``launcher`` serves several matches of one process; without one, the match opens its own.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class Match(Generic[S, M]):
         self._reads = 0
 
     def process_of(self, seat: Seat) -> Process | None:
-        """Return the process of a seat's program; None for a player that is no program, or before the start."""
+        """Return the process of a seat's program; None before the start, or for a player that isn't a program."""
         player = self._exchange.players.get(seat)
         return None if player is None else player.process
 
@@ -140,7 +140,7 @@ class Match(Generic[S, M]):
                 cores.release()
         except BaseException as error:
             if isinstance(error, MatchVoid):
-                # The next match begins with a proof, and finds out what has changed.
+                # The next match tests the level of isolation again.
                 self._launcher.distrust()
             self._discard()
             raise
@@ -157,7 +157,7 @@ class Match(Generic[S, M]):
             self._launcher.clear_machine(self._bots, (error.seat,), self._time.cpu_seconds)
 
     def _discard(self) -> None:
-        """Remove a replay to which nothing was written, with the logs: without their replay, the next match would take them for somebody else's."""
+        """Remove a replay to which nothing was written, and its logs: without the replay, the next match would not replace them."""
         replay = self.spec.replay
         if replay is None:
             return
@@ -171,8 +171,8 @@ class Match(Generic[S, M]):
         start, game, bots = self.spec.start, self.spec.game, len(self._bots)
         if self._needs_cores() and len(cores.claimed) < bots:
             raise UsageError(
-                f"Strict isolation without a freezer of control groups needs a core for each of the {bots} bots, since a stopped bot can continue "
-                "itself, and not so many are free. Let the referee make control groups (docs/isolation.md), or let bots run between their "
+                f"Strict isolation without a freezer of control groups needs a core for each of the {bots} bots, because a stopped bot can continue "
+                "itself, but too few cores are free. Let the referee make control groups (docs/isolation.md), or let bots run between their "
                 'turns: --idle run, or run.idle = "run" in a rubric.'
             )
         self._exchange.open((lambda bot, pid: cores.pin(bot, (pid,))) if self._needs_cores() else None)
@@ -243,7 +243,7 @@ class Match(Generic[S, M]):
             return
         self.notes += self.level.notes
         if self.level.has_sandbox and not self.level.holds and self._options.idle == "stop":
-            own = "each bot has a core of its own" if self._needs_cores() else "it may work on the other's time"
+            own = "each bot has a core of its own" if self._needs_cores() else "it may use the processor time of the other"
             self.notes.append(f"There is no freezer: a bot that is stopped between its turns can continue itself; {own}.")
         if not delays.is_counted():
             self.notes.append(
@@ -254,7 +254,7 @@ class Match(Generic[S, M]):
         if wanted and not cores.claimed:
             some = "No core was free" if wanted == 1 else f"Not {wanted} cores were free"
             why = some if cores.can_pin else "This system can't keep processes on a core"
-            self.notes.append(f"{why}: the match is not pinned, its times are less even.")
+            self.notes.append(f"{why}: the match is not pinned, so its times vary more.")
 
     def _begin(self, cores: Cores) -> tuple[dict[str, Json], TurnReplies]:
         """Bring the players and the listeners to the start of the match. Return the head of the replay, and the faults of players that aren't ready."""
@@ -302,13 +302,13 @@ class Match(Generic[S, M]):
         return new_head(self.spec.game, self.spec.settings, about)
 
     def _about(self, seat: Seat) -> dict[str, Json]:
-        """Return a player's part of the head. A player with its own time control has it there, since its questions show it."""
+        """Return a player's part of the head. It has the player's own time control, if there is one, because the questions show it."""
         clock = {"clock": self.clocks[seat].control.to_json()} if seat in self.spec.times else {}
         about = self.spec.players[seat].about if seat in self.spec.players else self.spec.start.out[seat].about
         return {"name": self._names[seat], **clock, **about}
 
     def _play(self, steps: Course[S]) -> tuple[S, int]:
-        """Drive the course of the match: ask whom it names, and hand its events to the listeners."""
+        """Drive the course of the match: ask the movers of its turns, and pass its events to the listeners."""
         listeners, replies = self.listeners, None
         while True:
             try:
@@ -331,7 +331,7 @@ class Match(Generic[S, M]):
                     listener.faulted(event)
 
     def _ask(self, question: Turn) -> TurnReplies:
-        """Ask the movers, and look who has left."""
+        """Ask the movers, and notice players who have left."""
         turn, state, movers = question
         try:
             answers = self._asker.ask(turn, state, movers)
@@ -344,7 +344,7 @@ class Match(Generic[S, M]):
         if self._people:
             faults |= self._asker.departures({*self.faults, *faults})
         if not faults and self._exchange.stderr_reads == self._reads:
-            # Nearly always.
+            # The usual case.
             return TurnReplies(answers, faults, _NO_LOGS)
         return self._replies(turn, answers, faults)
 
@@ -353,7 +353,7 @@ class Match(Generic[S, M]):
         if faults:
             lines = places(faults, self._exchange.players, stop_idle=self._options.idle == "stop")
             faults = {
-                seat: located(fault, lines[seat].place, may_wait=lines[seat].may_wait) if seat in lines else fault
+                seat: with_place(fault, lines[seat].place, may_wait=lines[seat].may_wait) if seat in lines else fault
                 for seat, fault in faults.items()
             }
             self.faults.update(faults)
@@ -362,9 +362,9 @@ class Match(Generic[S, M]):
         return TurnReplies(answers, faults, self._moved_logs())
 
     def _blame(self, void: MatchVoid) -> dict[Seat, Fault]:
-        """Return the faults of the players who are to blame for what makes the match void.
+        """Return the faults of the players to blame for a failure that voids the match.
 
-        Raise it again if nobody is, or if others would have to play on.
+        Raise the failure again if nobody is to blame, or if others would have to play on.
         """
         is_alone = void.reason == SUPERVISOR and len(void.seats) == 1
         seats = [
@@ -387,5 +387,5 @@ class Match(Generic[S, M]):
 
 
 def _name(player: Player) -> str:
-    """Return what the match calls a player until it gives its own name."""
+    """Return the name of a player until it gives its own."""
     return (isinstance(player, Bot) and player.name) or player.label

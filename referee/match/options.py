@@ -42,7 +42,7 @@ class RunOptions(Section):
 
 
 class MatchOptions(Section):
-    """All options of a match. ``isolation`` is the level that the user wants; the level that is found is a ``Level``."""
+    """All options of a match. ``isolation`` is the level that the user wants; a ``Level`` is the one that the machine supports."""
 
     time: TimeControl = Field(default_factory=TimeControl)
     run: RunOptions = Field(default_factory=RunOptions)
@@ -54,12 +54,12 @@ class MatchOptions(Section):
         return self.replace(time=self.time.settled(is_strict=self.isolation == "strict"))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the options as stores keep them; ``MatchOptions.model_validate`` takes them back."""
+        """Return the options in the form for stores; ``MatchOptions.model_validate`` reads them."""
         return {"time": dict(self.time), "isolation": self.isolation, "limits": self.limits.to_json(), "run": self.run.given}
 
 
-class Declared(NamedTuple):
-    """The declaration of an option. ``section`` is "" for one that is in none; ``key`` is its name in a match file, ``flag`` its flag."""
+class Declaration(NamedTuple):
+    """The declaration of an option. ``section`` may be ""; ``key`` is its name in a match file."""
 
     section: str
     name: str
@@ -83,7 +83,7 @@ class Declared(NamedTuple):
 
     @property
     def choices(self) -> Sequence[str]:
-        """The values of an option that is a choice, else nothing."""
+        """The values of a choice; empty for other options."""
         return _choices(self.field)
 
     @property
@@ -96,25 +96,25 @@ class Declared(NamedTuple):
 
     @property
     def requirement(self) -> str:
-        """The values that are allowed, as the end of a sentence with "must be"."""
+        """The allowed values, as the end of a sentence with "must be"."""
         return requirement(self.field)
 
 
-def declared() -> Iterator[Declared]:
+def declared() -> Iterator[Declaration]:
     """Yield the declarations of all options."""
     for name, field in MatchOptions.model_fields.items():
         section = field.annotation
         if isinstance(section, type) and issubclass(section, Section):
             for inner, declaration in section.model_fields.items():
-                yield Declared(name, inner, f"{name}.{'clock' if inner == 'kind' else inner}", declaration)
+                yield Declaration(name, inner, f"{name}.{'clock' if inner == 'kind' else inner}", declaration)
         else:
-            yield Declared("", name, f"run.{name}", field)
+            yield Declaration("", name, f"run.{name}", field)
 
 
 def checked(data: Mapping[str, Any], name_of: Callable[[str], str], *, converts: bool = False) -> MatchOptions:
-    """Return the options with these values, which may be those of users.
+    """Return the options with values of a user.
 
-    The UsageError names a wrong one by ``name_of``, which gets its key in a match file. With ``converts``, numbers may be texts.
+    The UsageError calls a wrong one ``name_of`` its key in a match file. With ``converts``, numbers may be texts.
     """
     try:
         return MatchOptions.model_validate(data, strict=False if converts else None)
@@ -126,7 +126,7 @@ def checked(data: Mapping[str, Any], name_of: Callable[[str], str], *, converts:
 
 
 def limits_of(head: Mapping[str, Any]) -> Limits:
-    """Return the limits on the bots of a recorded match; the ordinary ones where the head names none. UsageError for one out of range."""
+    """Return the limits on the bots of a recorded match; the default ones for a head without limits. UsageError for one out of range."""
     values = head.get("limits")
     named = {name: value for name, value in (values if isinstance(values, dict) else {}).items() if name in Limits.model_fields}
     return checked({"limits": {name: value for name, value in named.items() if type(value) is int}}, str).limits
@@ -150,7 +150,7 @@ def one_of(choices: Sequence[str]) -> str:
 
 
 def requirement(field: FieldInfo) -> str:
-    """Return the values that an option allows, as the end of a sentence with "must be"; "" if its declaration has no bounds."""
+    """Return the allowed values of an option, as the end of a sentence with "must be"; "" if its declaration has no bounds."""
     if choices := _choices(field):
         return one_of(choices)
     facts = _facts(field)
@@ -167,7 +167,7 @@ def requirement(field: FieldInfo) -> str:
 
 
 def _facts(field: FieldInfo) -> dict[str, Any] | None:
-    """Return what ``option`` declares beside the field itself; None for a field that is declared in another way."""
+    """Return the facts that ``option`` adds to a field; None for a field that was declared without it."""
     facts = field.json_schema_extra
     return facts if isinstance(facts, dict) else None
 

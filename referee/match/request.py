@@ -1,4 +1,4 @@
-"""A match as a user asks for it: flags of a command line, and below them the values of a match file or of a replay."""
+"""A match as a user asks for it: flags of a command line, which override the values of a match file or of a replay."""
 
 from __future__ import annotations
 
@@ -43,21 +43,21 @@ if TYPE_CHECKING:
 LIMITS = {field.removesuffix("_bytes"): field for field in Limits.model_fields}
 #: The most characters of a layout file, far more than any layout has.
 _LONGEST_LAYOUT = 100_000
-#: All players have the time control of the match.
+#: No player has its own time control.
 _ALIKE: Mapping[Seat, TimeControl] = {}
 #: Fields that change neither the game nor its settings nor the options.
 _BESIDE = frozenset({"seed", "out", "force", "quiet", "as_json", "inputs", "start"})
 
 
 class MatchRequest(BaseModel):
-    """One match as a user asks for it, by a command line, a match file or a call of ``referee.play``.
+    """One match as a user asks for it in a command line, a match file or a call of ``referee.play``.
 
-    Each field has the name of its flag. Settings of a game by their own names, and the options of ``MatchOptions`` by the names of their flags,
-    are further fields, as texts. ``settings``, ``time``, ``run`` and ``limits`` are the tables of a match file; flags override them.
+    Each field has the name of its flag. Settings of a game, and the options of ``MatchOptions`` by the names of their flags, are additional
+    fields, as texts. ``settings``, ``time``, ``run`` and ``limits`` are the tables of a match file; flags override them.
     ``seed`` None: a seed is drawn and stored in the replay. ``out`` is a file or a folder for the replay, None for matches/replays/.
-    With ``force``, the replay and the logs may replace any file but ``inputs``, which may be folders. With ``draws_starts`` the settings need
-    not say where the game starts. ``start`` is where the match begins, in ``recorded`` or in a new game; None: at the start of the game
-    under ``seed``.
+    With ``force``, the replay and the logs may replace any file except ``inputs``, which may be folders. With ``draws_starts`` the settings
+    need not say where the game starts. ``start`` is the start of the match, in ``recorded`` or in a new game; None: the start of the game under
+    ``seed``.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
@@ -65,13 +65,11 @@ class MatchRequest(BaseModel):
     match: Path | None = option(None, "A match file; flags override it.", flag="--match", metavar="FILE.toml")
     game: str | None = option(None, f"The game: {', '.join(games.names())}.  (default: {games.names()[0]})", flag="--game", metavar="GAME")
     seed: int | None = option(
-        None, "Repeat what was played with this number: the same starts, the same seeds of the bots.", flag="--seed", metavar="N"
+        None, "Repeat the matches of this number: the same starts, and the same seeds of the bots.", flag="--seed", metavar="N"
     )
-    rules: str | None = option(None, "The rule set.  (default: the first that referee games names)", flag="--rules", metavar="RULES")
+    rules: str | None = option(None, "The rule set.  (default: the first in referee games)", flag="--rules", metavar="RULES")
     size: str | None = option(None, "The board: WIDTHxHEIGHT, or one number for a square.", flag="--size", metavar="WxH")
-    set: list[str] = option(
-        [], "A setting of the game, with the value as its flag takes it; may be repeated.", flag="--set", metavar="NAME=VALUE"
-    )
+    set: list[str] = option([], "A setting of the game, with a value as for its flag; may be repeated.", flag="--set", metavar="NAME=VALUE")
     limit: list[str] = option(
         [],
         f"A limit of each bot, such as memory=1GiB; may be repeated. Names: {', '.join(LIMITS)}.",
@@ -98,7 +96,7 @@ class MatchRequest(BaseModel):
         return {**{name: getattr(self, name) for name in names}, **(self.model_extra or {})}
 
     def replace(self, **values: object) -> Self:
-        """Return a copy in which these values replace others, but for None."""
+        """Return a copy with these values, except those that are None."""
         copy = self.model_copy(update={name: value for name, value in values.items() if value is not None})
         if not _BESIDE.issuperset(values):
             for name in ("game_object", "checked_settings", "options"):
@@ -106,7 +104,7 @@ class MatchRequest(BaseModel):
         return copy
 
     def with_file(self) -> Self:
-        """Return the request with the values of its match file below it."""
+        """Return the request with the values of its match file, which its own values override."""
         if self.match is None:
             return self
         file = settings_file.read(self.match, settings_file.MatchFile, "match file")
@@ -115,7 +113,7 @@ class MatchRequest(BaseModel):
         return self.model_validate({**below, **{name: getattr(self, name) for name in self.model_fields_set}, **(self.model_extra or {})})
 
     def checked(self) -> Self:
-        """Return the request when all its values are right. Raises UsageError or SettingsError for a wrong one."""
+        """Return the request itself. Raises UsageError or SettingsError for a wrong value."""
         try:
             self.checked_settings  # noqa: B018 - it raises the error
         except SettingsError as error:
@@ -129,12 +127,12 @@ class MatchRequest(BaseModel):
 
     @cached_property
     def game_object(self) -> Game[Any, Any]:
-        """The game. SettingsError if there is none of this name."""
+        """The game as an object. SettingsError for an unknown name."""
         return self.recorded.game if self.recorded is not None else games.get(self.game or games.names()[0])
 
     @cached_property
     def checked_settings(self) -> Any:
-        """The settings of the match, as the game has checked them. Raises UsageError or SettingsError for a wrong value."""
+        """The checked settings of the match. Raises UsageError or SettingsError for a wrong value."""
         if self.recorded is not None:
             return self.recorded.settings
         game_object = self.game_object
@@ -148,7 +146,7 @@ class MatchRequest(BaseModel):
 
     @property
     def flag_settings(self) -> dict[str, Any]:
-        """The settings of the game that flags name, not yet checked."""
+        """The settings of the game in flags, not yet checked."""
         return _settings(self, self.game_object)
 
     @cached_property
@@ -172,20 +170,20 @@ class MatchRequest(BaseModel):
         return checked(data, lambda key: names.get(key, key.removeprefix("run.")), converts=bool(names))
 
     def bot(self, name: str, seat: Seat) -> Bot:
-        """Return the bot of a name. Its replay, texts and log name no folders of this machine."""
+        """Return the bot of a name. Its replay, texts and log don't show folders of this machine."""
         from referee.players.names import resolve
 
         return published(resolve(name, seat, self.game_object.info.name, self.checked_settings), str(Path.cwd()))
 
     def with_inputs(self, players: Iterable[str]) -> Self:
-        """Return the request with the files that no output may replace. Where no place is named, names are new in any case."""
+        """Return the request with the files that no output may replace. Without ``out``, all outputs have new names."""
         from referee.players.names import named_files
 
         programs = [each for player in players for each in named_files(player)]
         files = [Path(path) for path in (self.match, self.flags().get("layout")) if path is not None]
         return self if self.out is None else self.replace(inputs=(*programs, *files))
 
-    def started(self) -> Self:
+    def with_start(self) -> Self:
         """Return the request with its start."""
         if self.start is not None:
             return self
@@ -198,16 +196,16 @@ class MatchRequest(BaseModel):
     def spec(self, players: Mapping[Seat, Player], replay: Path | None = None, times: Mapping[Seat, TimeControl] = _ALIKE) -> MatchSpec:
         """Return the match of these players; ``replay`` is the file of its replay, None for none.
 
-        ``times`` are the time controls of those that have another one than the match.
+        ``times`` are the players' own time controls, where they differ from that of the match.
         """
-        start = self.started().start
+        start = self.with_start().start
         assert start is not None
         return MatchSpec(self.game_object, self.checked_settings, players, start, self.options, replay, times)
 
     def resumed(self, text: str, players: Sequence[Any]) -> tuple[Self, dict[Seat, Any]]:
         """Return the request for a match that begins in a replay, at ``REPLAY@TURN``, and the player of each seat that still plays.
 
-        ``players`` are as ``lineup.lineup`` takes them. The time, the limits and the way in which the match is run are those of the replay where
+        ``players`` are as ``lineup.lineup`` takes them. The time, the limits and the run options are those of the replay where
         the request doesn't set them. UsageError for a value that contradicts the replay, or if the new replay would overwrite that one.
         """
         from referee.match.lineup import lineup, options_of, split
@@ -225,7 +223,7 @@ class MatchRequest(BaseModel):
         limits, higher = request.options.limits, request.options.limits.above(Limits())
         chosen, notes = lineup(recorded, start, players, text)
         if higher and limits == limits_of(recorded.head):
-            notes += (f"The limits are those of the match in the replay, which are higher than the ordinary ones: {', '.join(higher)}.",)
+            notes += (f"The limits are those of the match in the replay, which are higher than the default ones: {', '.join(higher)}.",)
         return request.replace(start=replace(start, notes=(*start.notes, *notes))), dict(chosen)
 
     def _check_against(self, recorded: RecordedMatch) -> None:
@@ -256,7 +254,7 @@ class MatchRequest(BaseModel):
 
 
 def _settings(request: MatchRequest, game: Game[Any, Any]) -> dict[str, Any]:
-    """Return the game settings of the flags. The game itself refuses settings that it doesn't have."""
+    """Return the game settings in the flags. The game itself refuses unknown settings."""
     options = {option.name: option for name in games.names() for option in games.info(name).options}
     options |= {option.name: option for option in game.info.options}
     values = request.model_extra or {}
@@ -285,7 +283,7 @@ def _layout(path: str) -> list[str]:
 
 def _size(text: str, names: tuple[str, ...]) -> dict[str, int]:
     if not names:
-        raise UsageError("--size means nothing in this game: its layout says how large it is.")
+        raise UsageError("--size has no meaning in this game: the layout decides the size.")
     match = re.fullmatch(r"([0-9]{1,9})(?:[xX]([0-9]{1,9}))?", text)
     sides = [int(side) for side in match.groups() if side is not None] if match else []
     if len(names) == 1 and sides and len(set(sides)) == 1:

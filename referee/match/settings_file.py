@@ -1,4 +1,4 @@
-"""Files of settings in TOML: match files, the sections that league files share with them, and sentences about wrong keys."""
+"""TOML files of settings: match files, the sections that league files share with them, and messages about wrong keys."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-#: The seeds that a file may name.
+#: The allowed seeds in a file.
 Seed = Annotated[int | None, Field(ge=-(2**63), lt=2**63)]
 
 
 class TimeSection(TimeLimits):
-    """The limits, and the time that they count."""
+    """The time limits, and the clock."""
 
     clock: BilledTime = AUTO
 
@@ -95,7 +95,7 @@ def _first(error: ValidationError, model: type[Section]) -> str:
 
 
 def _hint(model: type[Section], place: list[str]) -> str:
-    """Return the key that an unknown key may mean, or the list of good ones."""
+    """Return a suggestion for an unknown key, or the list of known keys."""
     key, known, everywhere = place[-1], keys(model, place[:-1]), _everywhere(model)
     near = next(iter(_homes(model, place)), "") or nearest(key, known) or nearest(key, everywhere)
     return f"did you mean {near!r}?" if near else f"there are {', '.join(known)}."
@@ -130,7 +130,7 @@ def _sections(model: type[Section]) -> dict[str, type[Section]]:
 
 
 def _everywhere(model: type[Section]) -> list[str]:
-    """Return every key with its section, to find the place of a misplaced key."""
+    """Return every key with its section, to find the section of a misplaced key."""
     inner = [f"{section}.{key}" for section in _sections(model) for key in keys(model, [section])]
     settings = dict.fromkeys(option.name for name in games.names() for option in games.info(name).options)
     return [*inner, *(f"settings.{name}" for name in settings)]

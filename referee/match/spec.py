@@ -1,4 +1,4 @@
-"""What a match is, before it is played."""
+"""The specification of a match."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ M = TypeVar("M", default=Any)
 class MatchSpec(Generic[S, M]):
     """A match: ``players`` play ``game`` with ``settings`` from ``start`` on.
 
-    Players that are out at the start have no entry. ``times`` are the time controls of players that have another one than the match. With
-    ``wait`` the clocks bill and show what is left, but the referee waits for an answer as long as that says. ``replay`` is the file of the
-    replay, beside which the players' logs are; None for neither of these. The match owns the file: it removes one to which nothing was
-    written.
+    Players that failed before the start have no entry. ``times`` are the players' own time controls, where they differ from that of the match.
+    With ``wait`` the clocks bill and show what is left, but ``wait`` limits the answers. ``replay`` is the file of the replay, with the players'
+    logs beside it; None: no replay and no logs. The match owns the file: it removes one to which nothing was written.
     """
 
     game: Game[S, M]

@@ -1,4 +1,4 @@
-"""Where a match begins: at the start of its game, or at a position of a recorded match."""
+"""The start of a match: the start of its game, or a position of a recorded match."""
 
 from __future__ import annotations
 
@@ -27,13 +27,11 @@ if TYPE_CHECKING:
 
 S = TypeVar("S", default=Any)
 M = TypeVar("M", default=Any)
-_NO_SECRET = (
-    "The replay has no secret in its head: the players get other seeds than in the recorded match, and lots of the game fall otherwise."  # noqa: S105 - no password
-)
+_NO_SECRET = "The replay has no secret in its head, so the seeds of the players and the random choices of the game differ from those of the recorded match."  # noqa: S105 - no password
 
 
 class SeatOut(NamedTuple):
-    """A player that failed before the match begins: its fault, the step of the fault, and its part of the recorded head."""
+    """A player that failed before the start: its fault, the step of the fault, and its part of the recorded head."""
 
     fault: Fault
     step: int
@@ -42,11 +40,11 @@ class SeatOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Start(Generic[S]):
-    """The position in which a match begins; its first question has this ``turn``.
+    """The position in which a match begins, and the ``turn`` of its first question.
 
     ``past`` holds the steps and faults before the turn, ``notices`` those of each seat's next question, ``out`` the players that have failed:
-    they are not started. All seeds follow from ``secret`` and ``match``; ``seed`` is the number from which the secret was derived, None
-    if that isn't known. ``source`` is what the replay's head says about the recorded match.
+    they don't play. All seeds follow from ``secret`` and ``match``; ``seed`` is the number from which the secret was derived, None
+    if it isn't known. ``source`` is the part of the replay's head about the recorded match.
     """
 
     state: S
@@ -80,7 +78,7 @@ class Start(Generic[S]):
         check_sound(path, replay)
         state = past.state
         if turn == replay.turns and state is None and game.outcome(replay.final) is None:
-            # The replay breaks off here.
+            # The replay ends early here.
             state = replay.final
         if state is None:
             raise UsageError(_beyond(path, replay, turn))
@@ -106,7 +104,7 @@ def _beyond(path: Path, replay: VerifiedReplay, turn: int) -> str:
 
 
 class _Past:
-    """Collects the events of a replay before a turn, and the position there, while the replay is played again."""
+    """Collects the events of a replay before a turn, and the position there, while the reader simulates the replay."""
 
     def __init__(self, game: Game, head: Mapping[str, Json], turn: int) -> None:
         self.turn, self.players = turn, head["players"]
@@ -127,7 +125,7 @@ class _Past:
         if isinstance(event, PlayersFaulted):
             for fault in event.faults.values():
                 if fault.kind not in KINDS:
-                    raise ReplayError(f"The replay has a fault of the kind '{fault.kind:.40}', which there isn't.")
+                    raise ReplayError(f"The replay contains an unknown kind of fault, '{fault.kind:.40}'.")
             self.out |= {seat: SeatOut(fault, turn, {"program": "", **self.players[seat]}) for seat, fault in event.faults.items()}
 
 

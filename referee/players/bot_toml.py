@@ -38,31 +38,31 @@ _RULES = "rules"
 _KEYS = ("build", "run", _RULES)
 #: The longest command line, in characters.
 _LONGEST = 4_000
-#: What editors and people on Windows make of the name.
+#: Variants of the name by editors and people on Windows.
 _MEANT = re.compile(r"bot\.toml(?:\.txt|\.toml)?", re.IGNORECASE)
-#: A command line with a single backslash in double quotes, where TOML takes it for the beginning of a special character.
+#: A command line with a single backslash in double quotes, which TOML reads as the beginning of an escape sequence.
 _ESCAPED = re.compile(r'^[ \t]*(?:build|run)[ \t]*=[ \t]*"(?!"")(?:[^"\\\n]|\\[\\"])*\\(?!u[0-9a-fA-F]{4})[^\\"].*', re.MULTILINE)
 
 
 class BotToml(NamedTuple):
-    """What the file says for a seat: the words of the two commands, and the rule sets that the bot plays. Empty where the file has none."""
+    """The values for a seat: the words of the two commands, and the rule sets that the bot plays. A missing value is empty."""
 
     build: tuple[str, ...] = ()
     run: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
 
 
-def is_meant(name: str) -> bool:
-    """True for the file's name, and for others that are certainly meant to be it, such as ``Bot.toml`` and ``bot.toml.txt``."""
+def is_bot_toml(name: str) -> bool:
+    """True for the file's name and for obvious variants of it, such as ``Bot.toml`` and ``bot.toml.txt``."""
     return _MEANT.fullmatch(name) is not None
 
 
 def _meant(folder: Path) -> list[str]:
-    return sorted(path.name for path in folder.iterdir() if is_meant(path.name))
+    return sorted(path.name for path in folder.iterdir() if is_bot_toml(path.name))
 
 
-def settle(copy: Path) -> None:
-    """Give the file its name in a copy of a folder that has it under another one. PlayerError if several could be it."""
+def normalize_name(copy: Path) -> None:
+    """Rename the file in a copy of a folder that has a variant of its name. PlayerError if there are several."""
     names = _meant(copy)
     if NAME in names or not names:
         return

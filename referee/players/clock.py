@@ -2,10 +2,10 @@
 
 Units are seconds; None means no limit. Source: the course's game servers give each player a bank of 120 s for a whole game.
 
-Theory of operation. ``bill`` prices an answer from what was measured: its wall time, the processor time of the bot's whole tree, the time in
+Theory of operation. ``bill`` prices an answer from measurements: its wall time, the processor time of the bot's whole tree, the time in
 which the bot or the referee was ready to run and got no processor, the bot's work between two questions, and the work of other bots while it
 was asked. The wall clock bills wall time, the cpu clock processor time. The fair clock bills wall time without waits for a processor, but at
-least the processor time: nobody computes for less than that. All that a bot can gain is sleep, by a helper task that waits while it sleeps.
+least the processor time, so computing is never cheaper. A bot can only gain sleep, by a helper task that waits while it sleeps.
 
 ``verdict`` judges one moment of a question. A wait that still lasts isn't counted yet, so while a task of the bot is ready to run, only
 processor time makes it late by the fair clock. Where the wall clock doesn't bill, a guard by it ends the wait. At the fair clock's guard the
@@ -35,7 +35,7 @@ FAIR: Final = "fair"
 #: The best clock of this machine, which ``TimeControl.settled`` chooses.
 AUTO: Final = "auto"
 
-#: What follows from a look at a question. RESCUED: in time, because lateness of the referee isn't billed. GUARDED: late by the guard alone.
+#: The verdict on a question. RESCUED: in time, because lateness of the referee isn't billed. GUARDED: late only by the guard.
 Verdict = Literal["in time", "rescued", "wait", "late", "guarded", "void"]
 IN_TIME: Final = "in time"
 RESCUED: Final = "rescued"
@@ -46,11 +46,11 @@ VOID: Final = "void"
 
 
 def bill(kind: Kind, wall: float, cpu: float, waited: float = 0.0, aside: float = 0.0, beside: float = 0.0) -> float:
-    """Return what an answer costs.
+    """Return the bill for an answer, in seconds.
 
-    ``wall`` is the time from the first byte of the question to the reading of the whole answer, ``cpu`` what the bot used in it, ``waited``
-    how long the bot or the referee was ready to run and got no processor. ``aside`` is the bot's work between its last answer and this
-    question. ``beside`` is what other bots used of the wall time.
+    ``wall`` is the time from the first byte of the question to the reading of the whole answer, ``cpu`` the bot's processor time in it,
+    ``waited`` the time in which the bot or the referee was ready to run and got no processor. ``aside`` is the bot's work between its last
+    answer and this question. ``beside`` is the part of the wall time that other bots used.
     """
     if kind == CPU:
         return aside + cpu
@@ -74,7 +74,7 @@ def verdict(
 ) -> Verdict:
     """Judge a question at one moment: ``seconds`` is its bill so far, ``limit`` that of the bill, ``guard`` that of the wall time.
 
-    ``is_ready``: a task of the bot runs or is ready to run, so that a part of its wait may not be counted yet. ``is_starved``: such a task
+    ``is_ready``: a task of the bot runs or is ready to run, so a part of its wait may not be counted yet. ``is_starved``: such a task
     hasn't run since the last look.
     """
     if has_answered:
@@ -168,8 +168,8 @@ class TimeControl(TimeLimits):
         return None if self.startup is None else (self.guard or _GUARDS[CPU]).of_limit(self.startup)
 
     def settled(self, *, is_strict: bool) -> TimeControl:
-        """Return the control with the clock of this machine: the fair one where the kernel counts waits, else processor time in strict matches
-        and wall time in others. UsageError where the fair clock is wanted and isn't there.
+        """Return the control with the clock of this machine: the fair one if the kernel counts waits, else processor time in strict matches
+        and wall time in others. UsageError if the fair clock is requested but not available.
         """
         if self.kind == FAIR and not delays.is_counted():
             raise UsageError(NO_FAIR_CLOCK)
@@ -179,7 +179,7 @@ class TimeControl(TimeLimits):
 
 
 class LongWait(NamedTuple):
-    """How long the referee waits for an answer in place of the clock's limits, in seconds; None forever.
+    """The time that the referee waits for an answer in place of the clock's limits, in seconds; None: forever.
 
     ``reason`` follows the limit in the sentence of a late answer: "that a check waits", for instance.
     """
@@ -191,10 +191,9 @@ class LongWait(NamedTuple):
 class Clock:
     """The time that one player has left and has used. ``limit`` is that of the next answer: the smaller of move limit and bank.
 
-    ``used`` is measured by the clock that bills, ``other`` by the wall clock, or where that bills by processor time. ``guard`` is the limit
-    of the next answer by the wall clock, None where that bills. With ``wait`` the clock bills and shows what is left, but the
-    referee waits as long as that says. ``bank`` is what is left, ``answers`` the number of answers so far, where other values than those
-    at the beginning of a match are wanted.
+    ``used`` is measured by the clock that bills, ``other`` by the wall clock or, where that bills, by processor time. ``guard`` is the limit
+    of the next answer by the wall clock, None where that bills. With ``wait`` the clock bills and shows what is left, but ``wait`` limits the
+    answers. ``bank`` is what is left and ``answers`` the number of answers so far, by default those at the beginning of a match.
     """
 
     __slots__ = ("_guards", "_wait", "answers", "bank", "control", "guard", "limit", "longest", "other", "used")
@@ -212,7 +211,7 @@ class Clock:
 
     @property
     def match_limit(self) -> float | None:
-        """The limit that the next answer has in a match."""
+        """The limit of the next answer in a match."""
         move, bank = self.control.move, self.bank
         if move is None or bank is None:
             return bank if move is None else move

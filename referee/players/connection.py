@@ -1,6 +1,6 @@
 """A player that is not a process of the match: it is at the other end of a pair of pipes, such as a person at a page.
 
-The referee exchanges the same lines with it as with a program, so the loop and the clock treat both alike. There is nothing to start or
+The referee exchanges the same lines with it as with a program, so the loop and the clock treat both alike. There is no process to start or
 to stop, and no processor time to bill. When the player leaves, its reason arrives over a separate pipe, as a program's stderr does. If it
 leaves without a reason, the connection failed on the referee's side, and the player is not at fault.
 """

@@ -1,6 +1,6 @@
-"""What a bot's stderr tells of its end: of a Python bot the error and the line of its own files, of another bot the last line.
+"""The error message at the end of a bot's stderr: the error and the line of its own files for a Python bot, the last line for others.
 
-Pure functions of text. A bot can write anything to its stderr, so all that they return must be escaped before it is shown. Lines are cut
+Pure functions of text. A bot can write anything to its stderr, so callers must escape all results before they show them. Lines are cut
 after ``_WIDTH`` characters. The caller bounds the length of the text: ``Log.tail`` returns 64 KiB at most.
 """
 
@@ -10,20 +10,20 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.isolation.file_names import FileNames
-from referee.replay.faults import LastWords
+from referee.replay.faults import CrashReport
 from referee.support.escape import escape
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _NOTHING = FileNames()
-#: The longest line that is looked at, in characters, and the longest that a sentence quotes.
+#: The longest line to examine, in characters, and the longest quotation in a sentence.
 _WIDTH, _SAID = 1_000, 160
-#: How many lines may follow a Python traceback: the rest of a long message, or what the bot printed on its way out.
+#: How many lines may follow a Python traceback: the rest of a long message, or output of the bot while it exits.
 _MOST_AFTER = 20
 #: The exit status of a Python program that ends by an exception.
 _PYTHON_STATUS = 1
-#: The errors that the SDK raises are sentences: their class tells an author nothing.
+#: The errors that the SDK raises are sentences, so their class is no help to an author.
 _SDK_ERROR = re.compile(r"^referee\.games\.outcome\.\w+: ")
 _FRAME = re.compile(r'^ +File "(.+)", line (\d+)(?:, in (.+))?$')
 
@@ -41,18 +41,18 @@ class SourceLine(NamedTuple):
         return f"{escape(files.named(self.file), 200)}:{self.line}{inside}"
 
 
-def last_words(text: str, files: FileNames = _NOTHING, status: int | None = None) -> LastWords:
-    """Return what a bot's stderr tells of its end. ``status`` is the exit status if it is known: a Python traceback was caught if it is not 1."""
+def crash_report(text: str, files: FileNames = _NOTHING, status: int | None = None) -> CrashReport:
+    """Return the error message at the end of a bot's stderr. ``status`` is the exit status, if known: unless it is 1, the bot caught its traceback."""
     lines = [line[:_WIDTH].rstrip("\r") for line in text.split("\n")]
     words = _traceback(lines, files) if status in (None, _PYTHON_STATUS) else None
     if words is None:
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        words = LastWords(last=_shortened(files.named(last)))
+        words = CrashReport(last=_shortened(files.named(last)))
     return words
 
 
-def _traceback(lines: Sequence[str], files: FileNames) -> LastWords | None:
-    """Return the error and the place of the last Python traceback, unless it is cut short or too much follows it. A syntax error has one line of it."""
+def _traceback(lines: Sequence[str], files: FileNames) -> CrashReport | None:
+    """Return the error and the place of the last Python traceback, unless it is incomplete or too much follows it. That of a syntax error has only one line."""
     end = next((index + 1 for index in range(len(lines) - 1, -1, -1) if _FRAME.match(lines[index])), 0)
     while end < len(lines) and lines[end].startswith(" "):
         end += 1
@@ -65,7 +65,7 @@ def _traceback(lines: Sequence[str], files: FileNames) -> LastWords | None:
         if frame := _FRAME.match(line):
             frames.append(SourceLine(frame[1], frame[2], frame[3] or ""))
     place = working_place(frames, files)
-    return LastWords(_shortened(files.named(_SDK_ERROR.sub("", lines[end]))), "" if place is None else place.text(files))
+    return CrashReport(_shortened(files.named(_SDK_ERROR.sub("", lines[end]))), "" if place is None else place.text(files))
 
 
 def _shortened(text: str) -> str:
@@ -101,7 +101,7 @@ def _unescaped(text: str) -> str:
 
 
 def working_place(frames: Sequence[SourceLine], files: FileNames) -> SourceLine | None:
-    """The innermost line of the bot's own files; None if its own code had not been called, as where the SDK waits for a question."""
+    """Return the innermost line of the bot's own files; None if none of its own code runs, for example while the SDK waits for a question."""
     for frame in frames:
         if files.are_in(frame.file):
             return frame

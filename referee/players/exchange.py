@@ -1,10 +1,10 @@
-"""Asks the players of a match: schedules, polls, measures, and asks the clock what follows.
+"""Asks the players of a match: schedules, polls, measures, and lets the clock judge.
 
 Theory of operation. All descriptors are non-blocking and watched by one poll (``polling.py``). A player's time runs from the first byte of its
 question to the arrival of its whole answer. There is one deadline for the whole answer: bytes that trickle in never extend it.
-A first, short wait, here, serves players that answer at once. Only slower players pay for the bookkeeping of a long wait (``waiting.py``).
-``scheduling.py`` says who runs meanwhile, ``meter.py`` and ``fair_meter.py`` what is measured, ``clock.py`` what that costs and when a player
-is late.
+The short wait in this module serves players that answer at once. Only slower players pay for the bookkeeping of a long wait (``waiting.py``).
+``scheduling.py`` decides who runs meanwhile, ``meter.py`` and ``fair_meter.py`` measure, ``clock.py`` computes the bill and decides when a
+player is late.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _SHORT_MS, _FIRST_MS = 10, 1
 
 
 class _BotParts(NamedTuple):
-    """What is needed to ask a program of the match."""
+    """The objects that ask one program of the match."""
 
     player: RunningPlayer
     link: Link
@@ -58,8 +58,9 @@ class _BotParts(NamedTuple):
 class Exchange:
     """The exchange with the players of some seats. Call ``open``, then ask; in the end ``close``, however it ends.
 
-    ``launcher`` runs those that are bots; ``processes`` are theirs. ``logs`` take what the players write to stderr. ``kind`` is the time that is billed. With ``stops_idle``, bots are stopped while others are asked. ``max_lateness`` are the seconds for
-    which the referee may be kept off the processor. With ``drops_early``, bytes that a program wrote before it was asked are dropped;
+    ``launcher`` runs those that are bots; ``processes`` are theirs. ``logs`` take the players' stderr. ``kind`` is the time that is billed.
+    With ``stops_idle``, bots are stopped while others are asked. ``max_lateness`` are the seconds for which the referee may be
+    kept off the processor. With ``drops_early``, bytes that a program wrote before it was asked are dropped;
     else they are a fault. ``on_tick`` is called about four times a second during long waits. ``cpu_seconds`` is a kernel limit on the processor
     time of each bot, None for none.
     """
@@ -135,7 +136,7 @@ class Exchange:
         self._waiting = AnswerWait(
             self._polling, self._turns, self._bot_meters, self._referee_waits, self._launcher, self._max_lateness, self._on_tick
         )
-        # By the fair clock a needless look does harm: nothing tells whether the referee waited afterwards or the bot slept.
+        # With the fair clock an unnecessary poll does harm: afterwards, a wait of the referee and sleep of the bot look the same.
         self._first_ms = _SHORT_MS if is_fair and not self._held else _FIRST_MS
         for meter in self._meters.values():
             self._opened.callback(meter.close)
@@ -198,9 +199,9 @@ class Exchange:
         return self.ask(seat, data, clock)
 
     def _ask_on(self, bot: _BotParts, question: PendingQuestion, events: list[tuple[int, int]] | None, line: bytes | None) -> Reply:
-        """Go on with a question that wasn't answered at once. ``events`` are those of the first look; None if there was none.
+        """Continue with a question that wasn't answered at once. ``events`` are those of the first poll; None without one.
 
-        ``line`` is the answer; None if there is none yet, empty if the bot has ended.
+        ``line`` is the answer; None if it is missing so far, empty if the bot has ended.
         """
         if events == []:
             events = self._look_again(bot, question)
@@ -208,7 +209,7 @@ class Exchange:
                 line = bot.link.receive_answer()
         now = perf_counter()
         if events and self._held:
-            # Also if the first look lasted longer than it should, because the work of another bot kept the referee off the processor.
+            # Also if the first poll took too long, because the work of another bot kept the referee off the processor.
             # The account is read after the clock, so that it holds all that another bot did in these seconds.
             question.give_back(bot.turn.used_beside(), now)
         if line is None:
@@ -217,7 +218,7 @@ class Exchange:
         return self._waiting.reply(question, now, line or None, failure, question.sent_at + QUICK + _SHORT)
 
     def _look_again(self, bot: _BotParts, question: PendingQuestion) -> list[tuple[int, int]]:
-        """Go on with a short wait after its first look, and return the events. Whoever else works meanwhile is frozen."""
+        """Continue a short wait after its first poll, and return the events. Other bots that work meanwhile are frozen."""
         turn, poller, limit = bot.turn, bot.poller, question.limit
         self._waiting.note_silence(poller)
         if self._held:
@@ -296,7 +297,7 @@ class Exchange:
 
     @property
     def awaited(self) -> Mapping[str, float]:
-        """The players that are asked at present, in a long wait, and since when, by the performance counter."""
+        """The players in the present long wait, and the times of their questions by the performance counter."""
         return self._waiting.awaited
 
     @property
@@ -305,7 +306,7 @@ class Exchange:
         return self._polling.stderr_reads
 
     def tell(self, seat: str, data: bytes) -> None:
-        """Send a player something that needs no answer."""
+        """Send a player a message that needs no answer."""
         self._woken(seat).send(data)
 
     def listen(self, seat: str, seconds: float) -> bytes:
@@ -361,7 +362,7 @@ class Exchange:
         return process.status is not None
 
     def close(self, *, is_sound: bool = False) -> None:
-        """End every process and close every connection. ``is_sound``: nothing has gone wrong, so the launcher may serve another match."""
+        """End every process and close every connection. ``is_sound``: nothing has failed, so the launcher may serve another match."""
         self._launcher.renew(is_sound=is_sound)
         self._opened.close()
         for player in self.players.values():

@@ -3,13 +3,13 @@
 The kernel counts each task's run delay (``support.delays``); ``players.clock`` says what an answer then costs.
 
 Theory of operation. The run delay that counts is that of one task, not the sum, because several tasks wait at the same time: that of the
-program's first task if it explains the wall time, and so for every bot of one thread. Else it is that of the task that used most processor time.
+program's first task if it explains the wall time, as in every bot of one thread. Otherwise it is that of the task with the most processor time.
 Tasks that end take their delay with them, so where several have worked, they are read every 4 ms of a long wait. A task that was not seen is
-billed by the wall clock. Answers within a millisecond are billed by the wall clock without any reading. Then a later answer may be credited with waits of
-earlier ones, so the readings are renewed before a question when they are older than a millisecond.
+billed by the wall clock. Answers within a millisecond are billed by the wall clock without any reading. A later answer could then be credited
+with earlier waits, so the readings are renewed before a question when they are older than a millisecond.
 
-The referee's own wait since its last poll without an answer is subtracted, too: mostly it began when the answer woke the next poll. Where it
-began earlier, a bot may have slept during a part of it for nothing. Nothing tells the two apart.
+The referee's own wait since its last poll without an answer is subtracted, too: mostly it began when the answer woke the next poll. If it
+began earlier, a bot may have slept for a part of it without being billed. The two cases look the same.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 
     from referee.isolation.process import Process
 
-#: How often a bot with several tasks is looked at while it thinks, and how long one is left alone of which only the first task has worked yet.
+#: The intervals of readings of a thinking bot, in seconds: if several of its tasks have worked, and if only the first has.
 LOOK, _ALONE = 0.004, 0.05
-#: The pause between two looks is at least so many times as long as a look.
+#: The pause between two readings is at least this many times as long as a reading.
 _SHARE = 20
 #: Readings of this age are renewed before a question, in seconds.
 _STALE = 0.001
-#: Differences up to this mean nothing, in seconds.
+#: Differences up to this are noise, in seconds.
 _LITTLE = 0.001
 
 
 def busiest_delay(before: Mapping[int, TaskTimes], now: Mapping[int, TaskTimes]) -> float:
-    """Return how much the run delay of the task has grown that used most processor time, in seconds."""
+    """Return the growth of the run delay of the task that used most processor time, in seconds."""
     growth = [
         (times.cpu - before.get(task, TaskTimes()).cpu, times.delay - before.get(task, TaskTimes()).delay) for task, times in now.items()
     ]
@@ -102,7 +102,7 @@ class FairMeter(BotMeter):
         self._started_as = started_as
         self._reader: DelayReader | None = None
         self._first_task_before = TaskTimes()
-        #: The processor time that one reading tells, as it was then.
+        #: The processor time at the last renewal, by one reading.
         self._cpu_before = 0.0
         self._tasks_before: dict[int, TaskTimes] = {}
         self._tasks: dict[int, TaskTimes] = {}
@@ -119,7 +119,7 @@ class FairMeter(BotMeter):
         self._first_task_before, self._cpu_before, self._read_at = self._read_first_task(), self.first_seconds(), perf_counter()
         if self._is_due:
             self._tasks_before = self._tasks = tasks_of(self.process.pids())
-        # Once is enough: after quick answers, nobody needs to know which tasks there are.
+        # Once is enough: after quick answers, the list of tasks isn't needed.
         self._is_due = is_answer and self._has_others
 
     def finish_quickly(self, seconds: float) -> float:
@@ -131,7 +131,7 @@ class FairMeter(BotMeter):
         return seconds
 
     def look(self) -> float:
-        """Look at the bot while it thinks, so that no task is missed that ends before the answer. Return its processor time so far."""
+        """Read the tasks while the bot thinks, so that a task that ends before the answer is counted. Return the processor time so far."""
         begun = perf_counter()
         cpu = self._cpu_used()
         if self._has_others:
@@ -140,7 +140,7 @@ class FairMeter(BotMeter):
         return cpu
 
     def next_look(self, sent_at: float, now: float, limit: float | None) -> float:
-        """Return when to look again: seldom as long as only its first task works, whose delay isn't lost."""
+        """Return when to read again: rarely while only its first task works, because the delay of that task isn't lost."""
         return max(0.0 if self._has_others else sent_at + _ALONE, now + self._pause)
 
     def measure(self, wall: float) -> tuple[float, float]:

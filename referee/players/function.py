@@ -1,4 +1,4 @@
-"""A player in this process: for unit tests and quick experiments. It gets the same bytes as a program would."""
+"""A player in this process, for unit tests and quick experiments. It gets the same bytes as a program."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class LocalPlayer(RunningPlayer):
 
     @override
     def failure(self) -> Failure:
-        """Return what the bot raised and where, or that it returned nothing."""
+        """Return the exception of the bot with its place, or that the bot returned nothing."""
         if self.error is None:
             return Failure("returned")
         said = escape(f"{type(self.error).__name__}: {self.error}", 160)
@@ -66,7 +66,7 @@ class LocalPlayer(RunningPlayer):
 
 
 def _file_name(file: str) -> str:
-    """Return the name of a bot's file for a sentence; for a cell of a notebook, whose file nobody knows, the name of the cell."""
+    """Return the name of a bot's file for a sentence; for a cell of a notebook, the name of the cell, because it has no file."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     # ("Cell", "In[3]"), or None for a file.

@@ -1,4 +1,4 @@
-"""The languages of bots: the names of their files, the programs that build and run them, and what to do with source that can't be started."""
+"""The languages of bots: the names of their files, the programs that build and run them, and advice for source that can't be started."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def named(name: str) -> Language:
 
 
 def of_suffix(suffix: str) -> Language | None:
-    """Return the language of a file's suffix such as ".py"; None if there is none."""
+    """Return the language of a file's suffix such as ".py"; None for an unknown suffix."""
     lowered = suffix.lower()
     return next((language for language in LANGUAGES if lowered == language.suffix or lowered.removeprefix(".") in language.names), None)
 
@@ -105,7 +105,7 @@ _MOST_SOURCE = 1 << 20
 
 
 def how_to_run(path: Path) -> str:
-    """Return the command line of a file that an interpreter runs, such as "node bot.js"; "" if its suffix names none."""
+    """Return the command line of a file that an interpreter runs, such as "node bot.js"; "" for an unknown suffix."""
     line = _RUN_BY.get(path.suffix.lower())
     language = of_suffix(path.suffix) if path.suffix else None
     if line is None and language is not None and not language.build:
@@ -117,7 +117,7 @@ def how_to_run(path: Path) -> str:
 
 
 def compiled_source(path: Path) -> Language | None:
-    """Return the language of a file that must be compiled, by its suffix. None for others, also for scripts with a line ``#!`` and for programs."""
+    """Return the language of a file that must be compiled, by its suffix. None for others, such as programs and scripts with a line ``#!``."""
     language = of_suffix(path.suffix) if path.suffix else None
     if language is None or not language.build or runtime.first_line(str(path)) or runtime.is_binary(str(path)):
         return None
@@ -125,7 +125,7 @@ def compiled_source(path: Path) -> Language | None:
 
 
 def how_to_build(path: Path, place: str) -> tuple[str, str]:
-    """Return the command lines that build and run a file of ``compiled_source``. ``place`` is its path as the reader of the message knows it."""
+    """Return the command lines that build and run a file of ``compiled_source``. ``place`` is its path in the message."""
     language = compiled_source(path)
     assert language is not None, "the caller has asked for the language"
     return language.commands(place, _class_name(path) if "{class}" in language.run else "")
@@ -137,7 +137,7 @@ def in_bot_file(build: str, run: str) -> str:
 
 
 def how_to_submit(path: Path) -> str:
-    """Return what to submit in place of source that must be compiled, or that an interpreter must be named for; "" for other files."""
+    """Return what to submit in place of source that needs a compiler or an interpreter; "" for other files."""
     if language := compiled_source(path):
         lines = in_bot_file(*how_to_build(path, path.name))
         return f"is source in {language.title}, which must be compiled; submit it with a file bot.toml that has the lines {lines}."

@@ -1,4 +1,4 @@
-"""The bytes to and from one player, and the moments at which they come. A link knows no limits and no clock of a match."""
+"""Moves the bytes to and from one player. A link doesn't know the limits and the clock of a match."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from referee.isolation.log import Log
     from referee.wire.lines import LineBuffer
 
-#: How long to read from a player whose time is up, in seconds: it may have sent more than one read returns.
+#: How long to read from a player whose time is up, in seconds: one read may not return everything that it sent.
 _LAST_LOOK = 0.05
 
 
@@ -20,7 +20,7 @@ class Link:
 
     ``keeps_early``: lines sent before a question are answers to later questions; else they are a fault. ``is_remote``: the other end is a
     network connection. ``overdue`` is the prefix of a late answer to a question from before the match; such a line is discarded.
-    ``unsent`` are bytes that didn't fit into ``stdin``. ``answered`` is what a poll returns if there is nothing but output on stdout.
+    ``unsent`` are bytes that didn't fit into ``stdin``. ``answered`` is the result of a poll that finds only output on stdout.
     """
 
     __slots__ = (
@@ -55,7 +55,7 @@ class Link:
         self.answered = [(self.stdout, select.POLLIN)]
         self.lines = lines
         self._max_bytes = lines.max_bytes
-        #: How many lines came without the buffer.
+        #: How many lines bypassed the buffer.
         self._answers = 0
         self.unsent = b""
         self.keeps_early = keeps_early
@@ -64,7 +64,7 @@ class Link:
         self._log = log
 
     def send(self, data: bytes) -> bool:
-        """Write what is unsent and this, without waiting; what doesn't fit stays in ``unsent``. False if the bot has closed its stdin."""
+        """Write the unsent bytes and these, without waiting; the rest stays in ``unsent``. False if the bot has closed its stdin."""
         if self.unsent:
             data = self.unsent + data
         try:
@@ -95,7 +95,7 @@ class Link:
     def receive_answer(self) -> bytes | None:
         """Return the available bytes if they are one whole line, without its end, as nearly every answer is. Else add them to the lines.
 
-        b"" at the end of stdout, None if nothing is certain yet. A bot can take back what it wrote: then there is nothing to read.
+        b"" at the end of stdout, None if nothing is certain yet. A bot can take back its output: then there is nothing to read.
         """
         try:
             data = os.read(self.stdout, 65_536)
@@ -108,7 +108,7 @@ class Link:
         return None if data else b""
 
     def receive_early(self) -> bool:
-        """Add what was sent without being asked to the lines, up to one full line where it is kept; False at the end of stdout."""
+        """Add early output to the lines, up to one full line if ``keeps_early``; False at the end of stdout."""
         lines = self.lines
         while not (self.keeps_early and lines.is_full):
             data = self.read()
@@ -131,7 +131,7 @@ class Link:
         return line
 
     def take(self) -> bytes | None:
-        """Return the next whole line, except for a late answer to a question from before the match; None if there is none."""
+        """Return the next whole line, except for a late answer to a question from before the match; None without one."""
         line = self.lines.take()
         if line is not None and self._overdue and line.startswith(self._overdue):
             self._overdue = b""
@@ -165,7 +165,7 @@ class Link:
     def close(self) -> None:
         """Close all descriptors and finish the log."""
         if self.stderr >= 0:
-            # Bytes that were in the pipe when the bot ended belong to its log: at most one full pipe.
+            # The log also gets the bytes in the pipe at the end of the bot: at most one full pipe.
             self.drain_stderr()
         self.close_one("stdin")
         self.close_one("stdout")

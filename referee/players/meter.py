@@ -1,4 +1,4 @@
-"""Measures what a player uses for an answer: one kind of meter for each kind of clock. Prices are the job of ``players.clock``.
+"""Measures the time of an answer: one kind of meter for each kind of clock. ``players.clock`` computes the bill.
 
 A bot's processor time is read in two ways: quickly, by one system call for its first process or its control group, and thoroughly, by a walk
 through all its processes. Where the kernel keeps an account of the whole group, both are the same and exact.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from referee.isolation.process import Process
 
-#: Processor time that a bot may use for each question without being billed, in seconds: to wake up and to go to sleep.
+#: Processor time for each question that isn't billed, in seconds: a bot needs it to wake up and to go to sleep.
 UNBILLED = 0.0002
 #: An answer is quick up to this time, in seconds; and the number of quick answers in a row after which all processes are read.
 QUICK, _MOST_QUICK = 0.001, 64
@@ -28,7 +28,7 @@ _LOOK = 0.002
 
 
 class Meter:
-    """The meter of a player that is no process: nothing is measured, so wall time is billed. ``kind`` is the time that is billed.
+    """The meter of a player without a process: nothing is measured, so wall time is billed. ``kind`` is the time that is billed.
 
     ``records_wall``: the time recorded beside the bill is wall time, else it is processor time.
     """
@@ -45,7 +45,7 @@ class Meter:
         return False
 
     def renew(self) -> None:
-        """Read what the next answer is measured by."""
+        """Take the readings at the beginning of the next answer."""
 
     def look(self) -> float:
         """Return the processor time since the question, in seconds, as far as the clock needs it while the player thinks."""
@@ -86,7 +86,7 @@ class BotMeter(Meter):
         self.used_before = self.last_used = 0.0
         #: Returns its processor time so far, by the cheapest available call; OSError after its end.
         self._read: Callable[[], float] = process.clock()
-        #: Where there is no account: the last reading of its first process, and how many answers since all processes were read.
+        #: Without an account: the last reading of its first process, and the number of answers since all processes were read.
         self._first_before, self._quick_answers = 0.0, 0
         #: Its seconds by the wall clock so far, and the readings at the last check of its work out of turn.
         self._billed = 0.0
@@ -109,7 +109,7 @@ class BotMeter(Meter):
         return self.newly_used(), 0.0
 
     def newly_used(self, *, is_thorough: bool = False) -> float:
-        """Return its processor time since the last call, in seconds. With ``is_thorough`` that of all its processes, even if each must be read.
+        """Return its processor time since the last call, in seconds. ``is_thorough``: that of all its processes, even if each must be read.
 
         Reading all processes can miss one that ends in the meantime, so a later reading can be lower. Only time above the highest
         reading is returned. Otherwise the referee would bill the same time twice.
@@ -127,7 +127,7 @@ class BotMeter(Meter):
         return max(0.0, (sandbox.seconds() if is_thorough else sandbox.quick_seconds()) - self.used_before)
 
     def first_seconds(self) -> float:
-        """The processor time that one reading tells: of all its processes, or without an account of the first. After its end, the last reading."""
+        """The processor time by one reading: of all its processes or, without an account, of the first. After its end, the last reading."""
         try:
             return self._read()
         except OSError:

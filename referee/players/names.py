@@ -40,7 +40,7 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Bot:
     try:
         bot = _resolved(text, seat, game, settings)
     except OSError as error:
-        # The owner may be changing the file at this moment.
+        # The owner may change the file at this moment.
         raise PlayerError(f"{the_seat(seat)} '{text}' can't be read: {error.strerror or error}.") from None
     if not bot.build and (why := scripts.fault_of_argument(bot)):
         raise PlayerError(f"{the_seat(seat)} '{text}' starts {why}")
@@ -86,7 +86,7 @@ def named_files(text: str) -> list[Path]:
         paths = [Path(part).expanduser() for word in words for part in (word, word.partition("=")[2]) if part]
     except (OSError, RuntimeError, ValueError):
         return []
-    # A command that is told the current folder, or one above it, doesn't consist of everything in there.
+    # A command with the current folder, or one above it, as an argument doesn't own everything in there.
     return [path] if not words else [each for each in paths if each.is_file() or (each.is_dir() and not _is_above(each))]
 
 
@@ -102,8 +102,8 @@ def _dialect(text: str, seat: Seat, game: str) -> Dialect | None:
     dialects = games.get(game).dialects or {}
     dialect = dialects.get(prefix.strip().lower())
     if dialect is None and PORT in rest:
-        choices = f"there are {' and '.join(dialects)}" if dialects else f"{game} has none"
-        raise PlayerError(f"{the_seat(seat)} '{text}' begins with the name of no dialect; {choices}.")
+        choices = f"known dialects: {', '.join(dialects)}" if dialects else f"{game} has no dialects"
+        raise PlayerError(f"{the_seat(seat)} '{text}' has an unknown dialect; {choices}.")
     return dialect
 
 
@@ -115,10 +115,12 @@ def _of_dialect(dialect: Dialect, rest: str, text: str, seat: Seat, game: str, s
             f"{the_seat(seat)} '{text}' can't play this: the {dialect.name} dialect is for {' and '.join(dialect.rules)}; {why}."
         )
     if not rest:
-        raise PlayerError(f"{the_seat(seat)} '{text}' names no program; write {dialect.name}: python player.py {{port}}, for instance.")
+        raise PlayerError(
+            f"{the_seat(seat)} '{text}' has no program after the dialect; write, for example, {dialect.name}: python player.py {{port}}"
+        )
     if PORT not in rest and not dialect.port:
         raise PlayerError(
-            f"{the_seat(seat)} '{text}' is not told its port; write {{port}} where it belongs: {dialect.name}: python player.py {{port}}, for instance."
+            f"{the_seat(seat)} '{text}' has no place for its port; write, for example, {dialect.name}: python player.py {{port}}"
         )
     if is_human(rest) or (bot := _with_words(rest, seat, game)).dialect is not None:
         raise PlayerError(f"{the_seat(seat)} '{text}' is not a program that could speak the {dialect.name} dialect.")
@@ -186,7 +188,7 @@ def _of_file(text: str, seat: Seat, path: Path, game: str, settings: Any = None)
 
 
 def _is_program(path: Path) -> bool:
-    """True for an existing file that is neither a backup of an editor nor ``bot.toml``."""
+    """True for an existing file, except ``bot.toml`` and backups of editors."""
     return path.name != bot_toml.NAME and not path.name.endswith("~") and not path.is_dir() and os.path.lexists(path)
 
 
@@ -205,7 +207,7 @@ def _run(path: Path, name: str, text: str, seat: Seat, *, is_built: bool = False
 
 
 def _not_runnable(path: Path, name: str, *, is_built: bool = False) -> str:
-    """Return why a file can't be started, and what to do, as the end of a sentence; "" if nothing is known against it."""
+    """Return why a file can't be started, and what to do, as the end of a sentence; "" if no reason is known."""
     if path.name.lower().endswith(submission.ARCHIVES + submission.OTHER_ARCHIVES):
         return "is an archive; unpack it and name the folder."
     if language := languages.compiled_source(path):
@@ -229,14 +231,14 @@ def _not_runnable(path: Path, name: str, *, is_built: bool = False) -> str:
     return f'is not executable; try: chmod +x {shlex.quote(name)}{first} (or name its interpreter, as in "{run or "node bot.js"}")'
 
 
-#: The most files of a folder that are named.
+#: The most files of a folder in a message.
 _MOST_NAMED = 5
 #: Names of the program in a folder, besides the seat's name.
 _MAIN = ("main", "bot")
 
 
 def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Bot:
-    """A bot that is a folder: its ``bot.toml`` says how it runs, or the program in it is called after the seat, or ``main`` or ``bot``."""
+    """A bot that is a folder: ``bot.toml`` has its command line, or its program has the name of the seat, ``main`` or ``bot``."""
     commands = bot_toml.read(folder, seat, f"{the_seat(seat)} '{text}'")
     if commands is not None and commands.rules and settings is not None and settings.rules not in commands.rules:
         raise PlayerError(
@@ -254,7 +256,7 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Bot:
             break
     else:
         raise PlayerError(
-            f"{the_seat(seat)} '{text}' is a folder without a program for it: {_what_lacks(seat, folder, is_told=commands is not None)}."
+            f"{the_seat(seat)} '{text}' is a folder without a program for it: {_missing_program(seat, folder, has_bot_toml=commands is not None)}."
         )
     top, path = folder.resolve(), programs[0]
     real = path.resolve()
@@ -271,10 +273,10 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Bot:
     return bot._replace(about={"program": escape(text, 400), **_file_facts(named / path.name, real.name)})
 
 
-def _what_lacks(seat: Seat, folder: Path, *, is_told: bool) -> str:
-    """Return what a folder without a program for a seat should have, and what it has. ``is_told``: it has a ``bot.toml``."""
+def _missing_program(seat: Seat, folder: Path, *, has_bot_toml: bool) -> str:
+    """Return what a folder without a program for a seat should have, and what it has."""
     rule = f"there should be {seat}.*, main.* or bot.* in it"
-    if is_told:
+    if has_bot_toml:
         return f'{rule}, or a line in its {bot_toml.NAME}: run = "./{seat}"'
     files = sorted(path for path in folder.iterdir() if _is_program(path))
     source = next((path for path in files if languages.compiled_source(path)), None)
@@ -306,7 +308,7 @@ def _build(commands: bot_toml.BotToml, seat: Seat, folder: Path, text: str) -> t
 def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_built: bool) -> tuple[str, str]:
     """Return the program of a command line in ``bot.toml``, and its place in the folder, which is "" for a program on the PATH.
 
-    A hand-in names it, so it can't be any file of this machine. ``is_built``: the file may come into being by the build.
+    A hand-in names it, so it must not be just any file of this machine. ``is_built``: the build may create the file.
     """
     begin = f"{the_seat(seat)} '{text}' has a {bot_toml.NAME} whose '{key}' starts with '{word}'"
     place = os.path.normpath(word)
@@ -324,12 +326,12 @@ def _first_word(key: str, word: str, seat: Seat, folder: Path, text: str, *, is_
         if key == "build":
             _run(path, str(path), text, seat, is_built=True)
     elif not is_built:
-        raise PlayerError(f"{begin}, which is {_nowhere(word, 'no file in the folder')}.")
+        raise PlayerError(f"{begin}, which is {_not_found(word, 'no file in the folder')}.")
     return str(folder.resolve() / place), place
 
 
-def _nowhere(word: str, no_file: str) -> str:
-    """Return that a program isn't there."""
+def _not_found(word: str, no_file: str) -> str:
+    """Return what is missing, as the end of a sentence about a program."""
     return no_file if "/" in word else f"no program on the PATH and {no_file}"
 
 
@@ -352,7 +354,7 @@ def _file_facts(path: Path, name: str) -> dict[str, Json]:
                 digest.update(chunk)
                 size += len(chunk)
                 if size > MOST_BYTES:
-                    raise PlayerError(f"The program '{path}' has more than {MOST_BYTES >> 20} MiB: it is none.")
+                    raise PlayerError(f"The program '{path}' is larger than {MOST_BYTES >> 20} MiB, so it can't be a bot program.")
     except OSError as error:
         raise PlayerError(f"The program '{path}' can't be read: {error.strerror or error}.") from None
     return {"file": escape(name, 200), "sha256": digest.hexdigest()}
@@ -385,7 +387,7 @@ def _of_command(text: str, seat: Seat, words: list[str]) -> Bot:
     if program is None:
         if _exists(Path(words[0])):
             raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {_not_runnable(Path(words[0]), words[0])}")
-        raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which is {_nowhere(words[0], 'no file')}.")
+        raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which is {_not_found(words[0], 'no file')}.")
     if why := scripts.fault(Path(program), words[0]):
         raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {why}")
     argv = (runtime.without_shim(str(Path(program).absolute())), *words[1:])

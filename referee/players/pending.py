@@ -1,4 +1,4 @@
-"""A question without an answer yet: what is measured while a player thinks, and the reply and the verdict that follow by ``players.clock``."""
+"""A question without an answer so far: its measurements, and the reply and the verdict that follow from them by ``players.clock``."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 class PendingQuestion:
     """A question without an answer. ``deadline`` is when its limit can be reached, by the performance counter.
 
-    ``limit`` is that of the bill, ``guard`` that of the wall time, in seconds. ``aside`` are the seconds that the player owes for work out of
-    turn. ``is_start``: the programs start at the same time, and the processor time of the others postpones a deadline of the wall clock
-    up to the guard.
+    ``limit`` is that of the bill, ``guard`` that of the wall time, in seconds. ``aside`` are the seconds billed for work out of turn.
+    ``is_start``: the programs start at the same time, and the processor time of the others postpones a deadline of the wall clock up
+    to the guard.
     """
 
     __slots__ = ("_aside", "_beside", "_guard", "_sent_at", "deadline", "is_start", "limit", "link", "meter", "player", "seat")
@@ -51,17 +51,17 @@ class PendingQuestion:
 
     @property
     def sent_at(self) -> float:
-        """When its first byte was sent, by the performance counter."""
+        """The time at which its first byte was sent, by the performance counter."""
         return self._sent_at
 
     def give_back(self, seconds: float, now: float) -> None:
-        """Bill nothing for these seconds until now, in which other bots worked."""
+        """Don't bill these seconds until now, in which other bots worked."""
         seconds = min(seconds, now - self._sent_at - self._beside)
         self._beside += seconds
         self.deadline += seconds
 
     def note_beside(self, seconds: float) -> None:
-        """Note what other programs have used since they were started with this one."""
+        """Note the processor time of other programs since they were started with this one."""
         self._beside = seconds
 
     def next_look(self, now: float) -> float:
@@ -72,7 +72,7 @@ class PendingQuestion:
         return bill(kind, now - self._sent_at, cpu, waited, self._aside, self._beside)
 
     def verdict(self, now: float) -> Verdict:
-        """Judge a player that hasn't answered by its deadline, and postpone the deadline if it may go on. MatchVoid if nobody can judge it."""
+        """Judge a player that hasn't answered by its deadline, and postpone the deadline if it may continue. MatchVoid if a verdict isn't possible."""
         meter, limit = self.meter, self.limit
         wall = now - self._sent_at - (0.0 if self.is_start else self._beside)
         cpu, waited = meter.measure(wall)
@@ -114,7 +114,7 @@ def late(link: Link, *, is_guard: bool = False) -> Failure:
 
 
 def out_of_time(player: RunningPlayer, link: Link, meter: Meter, limit: float | None) -> Failure:
-    """Return the failure of a player that has no time left for a question, neither of its ``limit`` nor, if it has some, of the guard.
+    """Return the failure of a player that has no time left for a question: its ``limit`` and its guard, if it has one, are used up.
 
     MatchVoid if a bot has used up the guard of the whole match by the fair clock.
     """
@@ -127,7 +127,7 @@ def out_of_time(player: RunningPlayer, link: Link, meter: Meter, limit: float | 
 def _too_busy(seat: str, when: str) -> MatchVoid:
     """Return the error of a match in which a bot got too little of the processor to be judged; ``when`` ends the clause about it."""
     text = (
-        f"{the_seat(seat)} was ready to run and had no processor {when}: the machine is too busy, the match is void and nobody loses. "
+        f"{the_seat(seat)} was ready to run and had no processor {when}: the machine is too busy. The match is void and nobody loses. "
         "Run fewer programs beside it."
     )
     return MatchVoid(text, BUSY, (seat,))

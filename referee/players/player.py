@@ -1,4 +1,4 @@
-"""A player: a bot, somebody at a connection, or a function in this process; and its reply to a question."""
+"""A player: a bot, a connection, or a function in this process; and its reply to a question."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def is_human(text: str) -> bool:
 
 
 class Connection(NamedTuple):
-    """A player that is no process of ours, by the referee's ends of the pipes to it.
+    """A player outside the referee's processes: the referee's ends of the pipes to it.
 
-    ``stdin`` is written to, ``stdout`` read from. ``reason`` is the pipe for the words with which a person leaves; -1 for a program at the
-    other end of a network connection, which has left when that ends. ``lines`` holds the lines that it has sent already, blank ones too.
+    The referee writes to ``stdin`` and reads ``stdout``. ``reason`` is the pipe for a person's reason to leave; -1 for a program at the
+    other end of a network connection, which leaves by closing it. ``lines`` are the lines that it has sent already, including blank ones.
     ``overdue`` is the prefix of a late answer to an earlier question; such a line is discarded. ``host`` communicates with it in a
     dialect, None for the native protocol.
     """
@@ -61,7 +61,7 @@ Player: TypeAlias = Bot | Connection | Function
 
 
 def host_of(player: Player, seat: Seat) -> Host | None:
-    """Return what communicates with a player in its dialect; None for the native protocol."""
+    """Return the host that communicates with a player in its dialect; None for the native protocol."""
     if isinstance(player, Bot):
         return None if player.dialect is None else player.dialect.host(seat)
     return player.host if isinstance(player, Connection) else None
@@ -70,7 +70,7 @@ def host_of(player: Player, seat: Seat) -> Host | None:
 class RunningPlayer:
     """The player of a seat in a match: a program, or one of the two subclasses.
 
-    ``label`` is its name from the command line. What a player doesn't have is None: only a ``link`` is waited for, only a ``process`` can be
+    ``label`` is its name from the command line. A missing part is None: the referee waits only for players with a ``link``, and only a ``process`` can be
     stopped, measured and ended.
     """
 

@@ -1,4 +1,4 @@
-"""Waits for bytes on all descriptors of a match: answers, every player's stderr, and the supervisor's reports. It knows no limits."""
+"""Waits for bytes on all descriptors of a match: answers, every player's stderr, and the supervisor's reports. It doesn't know limits."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Polling:
     """The descriptors of one match. ``stderr_reads`` counts how often a player's stderr was read.
 
-    ``people`` are the players that are no processes of the match. They may leave while they aren't asked: ``departed`` are those that have
+    ``people`` are the players without a process. They may leave while they aren't asked: ``departed`` are those that have
     left since ``take_departed`` was called.
     """
 
@@ -45,13 +45,13 @@ class Polling:
         return poller
 
     def _new_poller(self, links: Iterable[Link]) -> select.poll:
-        # Include the stderr of players that have failed: it is read to its end.
+        # Include players that have failed: their stderr is read to its end.
         return readable((*(link.stdout for link in links), *self._by_stderr))
 
     def wait(self, links: Mapping[str, Link], seconds: float) -> list[str] | None:
-        """Wait for answers of these players, and read everything else that comes meanwhile. Return the seats that have written or ended.
+        """Wait for answers of these players, and read all other output meanwhile. Return the seats that have written or ended.
 
-        None if nothing has come at all within this time.
+        None if nothing arrives within this time.
         """
         seats = tuple(links)
         if self._long is None or self._long[1] != seats:

@@ -1,7 +1,7 @@
 """Finds the programs that played in a recorded match.
 
-A replay is an untrusted file, and its author may know the hashes of published programs. So nothing here starts a command line that a replay
-names, nor a file outside the current folder.
+A replay is an untrusted file, and its author may know the hashes of published programs. So this module never starts a command line that a replay
+has, or a file outside the current folder.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ SAME = "-"
 
 
 class RecordedBot(NamedTuple):
-    """The program of a seat in a replay: its name in ``resolve``, and "" or a sentence that says that it isn't the recorded one."""
+    """The program of a seat in a replay: its name for ``resolve``, and a sentence if it differs from the recorded one, else ""."""
 
     text: str
     change: str = ""
 
 
 def recorded_bot(recorded: RecordedMatch, seat: Seat, hint: str, *, is_beside: bool = False) -> RecordedBot:
-    """Return the program of a seat in a replay. With ``is_beside``, a file of this name beside the replay will do, too.
+    """Return the program of a seat in a replay. ``is_beside``: a file of this name beside the replay is accepted, too.
 
-    PlayerError if the program isn't here; ``hint`` ends its sentence and says how to name one.
+    PlayerError if the program isn't here; ``hint`` ends the message and says how to name one.
     """
     game, about = recorded.game.info.name, recorded.head["players"][seat]
     text = about.get("program")

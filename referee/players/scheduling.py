@@ -1,4 +1,4 @@
-"""Decides who runs while a bot is asked: a turn is a context manager around a question.
+"""Decides which bots run while one is asked. A turn is a context manager around a question.
 
 Theory of operation. The referee stops bots between their turns. A stop costs more than a quick answer, because it wakes the bot twice without
 need. So a bot is stopped for a short wait only if it worked out of turn before. In a long wait the referee stops all others.
@@ -44,7 +44,7 @@ class BotTurn:
     """The turn of one bot: ``with`` it stops the ponderers and continues the bot. ``aside`` are the seconds that it then owes for work out
     of turn; by the cpu clock none, because processor time includes that.
 
-    ``is_watched``: the bot isn't stopped for short waits as long as its processor time doesn't show work out of turn.
+    ``is_watched``: the bot isn't stopped for short waits while its processor time shows no work out of turn.
     """
 
     __slots__ = ("_turns", "_unchecked", "_worked_aside", "aside", "is_watched", "meter", "process")
@@ -56,7 +56,7 @@ class BotTurn:
         self.aside = 0.0
         self.is_watched = turns.is_enabled and self.process.holds and self.process.is_exact
         self._unchecked = 1
-        #: Its work out of turn so far, in seconds; what it did before its first question doesn't count.
+        #: Its work out of turn since its first question, in seconds.
         self._worked_aside = math.inf
 
     def __enter__(self) -> Self:
@@ -80,7 +80,7 @@ class BotTurn:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nobody is stopped for a short wait: that would wake each bot twice without need."""
+        """Don't stop the bot for a short wait: that would wake it twice without need."""
 
     def freeze_workers(self) -> float:
         """After a short wait: freeze the bots that have worked meanwhile. Return the seconds of this turn that they used until then.
@@ -96,7 +96,7 @@ class BotTurn:
         return seconds
 
     def used_beside(self) -> float:
-        """Return the seconds of this turn that bots used which aren't frozen."""
+        """Return the seconds of this turn that bots without a freeze used."""
         return self._turns.used_beside(self)
 
     def stop_others(self) -> None:
@@ -109,8 +109,8 @@ class BotTurn:
     def _add_aside(self, seconds: float) -> float:
         """Add its work since its last answer to what it has worked out of turn, above ``GOING_TO_SLEEP`` for each question.
 
-        If the sum shows that it works out of turn, stop it in every turn of others from now on, and return the sum, which it owes. Else
-        return 0. What it did before its first question doesn't count.
+        If the sum shows that it works out of turn, stop it in every turn of others from now on, and return the sum to bill. Otherwise
+        return 0. Its work before the first question doesn't count.
         """
         self._worked_aside = 0.0 if math.isinf(self._worked_aside) else max(0.0, self._worked_aside + seconds)
         if self._worked_aside <= UNBILLED:
@@ -125,13 +125,13 @@ class BotTurn:
     def _worked_until_frozen(self) -> float:
         """Return the seconds of processor time, above ``BEING_FROZEN``, that a bot found at work has used since its last answer.
 
-        A freeze reaches a thread when it leaves the kernel. Until then the bot can let the kernel work, for example give it memory.
+        A freeze reaches a thread when it leaves the kernel. Until then the kernel can work for the bot, for example allocate memory.
         """
         return self._billed(max(0.0, self.meter.used_exactly() - BEING_FROZEN)) if self.process.is_exact else 0.0
 
 
 class SharedTurn:
-    """The turn of bots that are asked at once: ``with`` it continues them. Who has answered is stopped while others still think."""
+    """The turn of bots that are asked at once: ``with`` it continues them. A bot that has answered is stopped while others still think."""
 
     __slots__ = ("_current", "_turns")
 
@@ -159,10 +159,10 @@ class SharedTurn:
 
 
 class Turns:
-    """Who runs in a match. Bots are stopped between their turns unless ``is_enabled`` is False.
+    """Stops and continues the bots of a match. Bots are stopped between their turns unless ``is_enabled`` is False.
 
-    ``held`` are those that a freezer holds. ``ponderers`` are those that are stopped in every turn of others: bots that were found at work
-    out of turn, and held bots whose work out of turn isn't measured.
+    ``held`` are those with a freezer. ``ponderers`` are stopped in every turn of others: bots that worked
+    out of turn before, and held bots whose work out of turn isn't measured.
     """
 
     def __init__(self, meters: Mapping[str, BotMeter], *, is_enabled: bool) -> None:
@@ -209,7 +209,7 @@ class Turns:
         return taken if taken > UNBILLED else 0.0
 
     def used_beside(self, current: BotTurn) -> float:
-        """Return the seconds of the asked bot's time that bots used which aren't frozen."""
+        """Return the seconds of the asked bot's time that bots without a freeze used."""
         taken = sum(turn.meter.used_exactly() for turn in self.held if turn is not current and not turn.process.is_stopped)
         return taken if taken > UNBILLED else 0.0
 
@@ -221,7 +221,7 @@ class Turns:
                     turn.process.stop()
 
     def forget(self, seat: str) -> None:
-        """Leave an ended bot alone: its process number may belong to another process now."""
+        """Never stop an ended bot: its process number may belong to another process now."""
         turn = self._turns.pop(seat)
         for turns in (self.held, self.ponderers):
             if turn in turns:

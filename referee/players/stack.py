@@ -1,4 +1,4 @@
-"""Finds the line that a late bot was running: a Python bot is asked for its stack before it is ended.
+"""Finds the line that a late bot was running: asks a Python bot for its stack before ending it.
 
 Theory of operation. The SDK lets Python's faulthandler write the stacks of all threads to stderr at SIGURG. The referee sends that signal
 to a late bot that catches it, and reads the bot's stderr for a moment. Other programs ignore SIGURG. A Python bot without the SDK gets
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
 _PATIENCE = 1.0
 _GRACE = 0.1
-#: How often to look whether the signal was delivered, in seconds.
+#: The interval of checks whether the signal was delivered, in seconds.
 _LOOK = 0.01
-#: How many processes of a bot are looked at for the first one that catches the signal: behind a shell script, Python is its child.
+#: How many processes of a bot are searched for one that catches the signal: behind a shell script, Python is its child.
 _MOST_PROCESSES = 8
 #: Names of processes that are Python.
 _PYTHONS = ("python", "pypy")
@@ -50,7 +50,7 @@ class Whereabouts(NamedTuple):
 
 
 def places(faults: Mapping[str, Fault], players: Mapping[str, RunningPlayer], *, stop_idle: bool) -> dict[str, Whereabouts]:
-    """Return, for each late bot whose stack is readable, where it was.
+    """Return the place of each late bot whose stack is readable.
 
     With ``stop_idle`` the other bots are stopped first, so they gain no time.
     """
@@ -69,7 +69,7 @@ def places(faults: Mapping[str, Fault], players: Mapping[str, RunningPlayer], *,
 
 
 def whereabouts(player: RunningPlayer, *, may_end: bool = True) -> Whereabouts | None:
-    """Return where a bot is; None if its stack is not readable or its own code is not running.
+    """Return the place of a bot; None if its stack is not readable or its own code is not running.
 
     Asking ends a Python bot without the SDK. Unless ``may_end``, such a bot is not asked.
     """
@@ -83,7 +83,7 @@ def whereabouts(player: RunningPlayer, *, may_end: bool = True) -> Whereabouts |
 
 
 def _stack(process: Process, link: Link, *, may_end: bool) -> tuple[str, bool]:
-    """Ask a bot for its stack and return what it writes to stderr; "" if no process of the bot handles one of the signals.
+    """Ask a bot for its stack and return its stderr; "" if no process of the bot handles one of the signals.
 
     The second value is true if the bot may have been waiting for a question: without the SDK's part of a stack, a process that isn't
     running may have been.
@@ -123,7 +123,7 @@ def _listen(link: Link, log: Log, before: int, pid: int, number: signal.Signals)
 
 
 def _is_whole(text: str) -> bool:
-    """Whether the stack of the main thread has come, down to the line of the program that is outermost."""
+    """Whether the stack of the main thread is complete, down to the outermost line of the program."""
     frames = dumped_frames(text)
     return bool(frames) and frames[-1].function == "<module>" and text.endswith("\n")
 
@@ -148,7 +148,7 @@ def _is_python(pid: int) -> bool:
 
 
 def _is_running(pid: int) -> bool:
-    """Whether a process has the processor, or would take it: it doesn't wait for anything."""
+    """Whether a process runs or is ready to run."""
     try:
         return _status(pid)["State"].lstrip().startswith("R")
     except (KeyError, OSError):
@@ -156,6 +156,6 @@ def _is_running(pid: int) -> bool:
 
 
 def _status(pid: int) -> dict[str, str]:
-    """Return what the kernel says about a process, by field. OSError if it is gone or if the system has no /proc."""
+    """Return the kernel's status of a process, by field. OSError if it is gone or if the system has no /proc."""
     lines = Path(f"/proc/{pid}/status").read_text("utf-8", "replace").splitlines()
     return dict(line.split(":", 1) for line in lines if ":" in line)

@@ -38,7 +38,7 @@ _TICK = 0.25
 class AnswerWait:
     """Waits for the answers to one question or to several.
 
-    ``awaited`` are the players that are asked at present, in a long wait, and since when, by the performance counter. ``meters`` are those of
+    ``awaited`` are the players in the present long wait, with the times of their questions by the performance counter. ``meters`` are those of
     the bots that are watched; ``referee_waits`` is None where the fair clock doesn't bill.
     """
 
@@ -60,7 +60,7 @@ class AnswerWait:
         self._launcher = launcher
         self._max_lateness = max_lateness
         self._on_tick = on_tick
-        #: When the present poll ends at the latest: what lasts longer is the referee's doing.
+        #: The latest end of the present poll: a longer poll is the referee's lateness.
         self._poll_ends = math.inf
         # The present wait.
         self._pending: dict[str, PendingQuestion] = {}
@@ -68,7 +68,7 @@ class AnswerWait:
         self._turn: BotTurn | SharedTurn
 
     def wait(self, pending: dict[str, PendingQuestion], turn: BotTurn | SharedTurn) -> dict[str, Reply]:
-        """Return the replies to some of the pending questions, which are then taken out: to all of them unless somebody leaves while a person thinks."""
+        """Take out pending questions with replies, and return these: all of them, unless somebody leaves while a person thinks."""
         self._pending, self._replies, self._turn = pending, {}, turn
         self._poll_ends = math.inf
         for question in list(pending.values()):
@@ -104,7 +104,7 @@ class AnswerWait:
     def reply(self, question: PendingQuestion, now: float, line: bytes | None, failure: Failure | None, poll_ends: float) -> Reply:
         """Return one player's reply, with the bill and the time by the clock that isn't billed.
 
-        ``poll_ends`` is when the last poll should have ended. What lasted longer is the referee's doing, also where it was stopped and not
+        ``poll_ends`` is when the last poll should have ended. A longer poll is the referee's lateness, even if it was stopped and not
         starved.
         """
         lateness = 0.0

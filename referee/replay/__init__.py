@@ -1,1 +1,1 @@
-"""What happens in a match, and its file: written, read, verified by playing it again, and summarized."""
+"""The events of a match, and the replay: written, read, verified by simulation, and summarized."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json
     from referee.replay.match_analysis import Costly, Losses, MatchAnalysis, VerdictPoint
 
-#: Columns of the number of a step and its blanks.
+#: The width of the number of a step with its spaces.
 _INDENT = 13
 
 

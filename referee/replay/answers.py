@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
     from referee.replay.faults import Fault
 
-#: The code of a notice about a part of an answer that is ignored.
+#: The code of a notice about an ignored part of an answer.
 IGNORED = "ignored"
 #: The end of the warning about a malformed answer that is a pass.
 AS_A_PASS = " It counts as a pass."  # noqa: S105 - no password
 
-#: What a warning is about. "dialect" has the words of a dialect.
+#: What a warning is about. "dialect" is the warning of a dialect.
 WarningCode = Literal["say-cut", "draw-dropped", "unknown-keys", "budget-spent", "dialect", "passed"]
 WARNING_CODES = frozenset(get_args(WarningCode))
 
@@ -57,7 +57,7 @@ class AnswerWarning(NamedTuple):
 class Remark(NamedTuple):
     """The remark beside a move: ``say`` and ``draw`` of the player, and the referee's warnings.
 
-    ``is_rescued``: the answer arrived after the deadline because the referee was late.
+    ``is_rescued``: the answer was read after the deadline because the referee was late.
     """
 
     say: Json = None
@@ -80,7 +80,7 @@ class Remark(NamedTuple):
 
 
 class JudgedAnswer(NamedTuple):
-    """What a seat answered in a step: its move, or its fault. Both are None if the answer doesn't matter, or if a replay doesn't hold it.
+    """The answer of a seat in a step: its move, or its fault. Both are None if the answer doesn't matter, or if a replay lacks it.
 
     ``seconds`` are billed; ``other`` are the seconds by the clock that isn't billed, None where a replay doesn't have them. ``line`` is
     the line of a fault.

@@ -76,7 +76,7 @@ class PlayersFaulted(NamedTuple):
 class TimeUsed(NamedTuple):
     """The time that a player has used in a match, in seconds. ``used`` is billed; ``cpu`` is None where nothing measures it.
 
-    ``answers`` counts the questions that it was asked, ``longest`` is its slowest answer. ``bank`` is what is left, None without a bank.
+    ``answers`` counts its questions, ``longest`` is the time of its slowest answer. ``bank`` is what is left, None without a bank.
     """
 
     used: float
@@ -106,7 +106,7 @@ class TimeUsed(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class MatchResult(Generic[S]):
-    """The result of a match. Every process of it is gone.
+    """The result of a match. All its processes have ended.
 
     ``outcome`` is how the game ended, ``state`` the last position, after ``steps`` steps. ``started`` is False if a player wasn't ready for
     the match. ``failures`` are the players' faults, ``fault_steps`` the steps of these. ``head`` is the first record of the replay. ``notes``
@@ -135,7 +135,7 @@ class MatchResult(Generic[S]):
 
     @property
     def reason(self) -> str:
-        """A term of the game's rules for how it ended."""
+        """How it ended, as a term of the game's rules."""
         return self.outcome.reason
 
     @property
@@ -233,7 +233,7 @@ class Waiting(NamedTuple):
 
 
 class Saves(NamedTuple):
-    """How often a replay is written while the match is played: after so many steps, or so many seconds."""
+    """How often a replay is written during the match: after a number of steps or of seconds."""
 
     steps: int = 100
     seconds: float = 1.0
@@ -242,7 +242,7 @@ class Saves(NamedTuple):
 class Listener:
     """Base class of listeners; every method does nothing. Methods run between questions, while no clock runs.
 
-    ``saves`` is how often the listener wants the replay to be written; the most impatient one of a match decides.
+    ``saves`` is how often the listener wants the replay written; the shortest interval of a match's listeners counts.
     """
 
     saves = Saves()

@@ -27,7 +27,7 @@ ILLEGAL = "illegal"
 KINDS = (LATE, CRASHED, MALFORMED, EXCEEDED, ILLEGAL)
 
 CAUSES = {LATE: "time", CRASHED: "crash", MALFORMED: "answer", EXCEEDED: "memory", ILLEGAL: "rules"}
-#: The causes that say no more than a kind.
+#: Causes with the same meaning as a kind.
 _USUAL = frozenset(cause for kind, cause in CAUSES.items() if kind != EXCEEDED)
 
 
@@ -71,8 +71,8 @@ class Failure(NamedTuple):
     detail: dict[str, Any] | None = None
 
 
-class LastWords(NamedTuple):
-    """What a bot's stderr tells of its end: the error of Python and the line of the bot's own files, else the last line; each "" if there is none."""
+class CrashReport(NamedTuple):
+    """The error message at the end of a bot's stderr: Python's error and the line of the bot's own files, else the last line; "" if missing."""
 
     error: str = ""
     place: str = ""
@@ -80,9 +80,9 @@ class LastWords(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """A player's failure: ``kind`` is one of ``KINDS``, ``code`` says what happened, "" in a replay without codes; ``values`` are JSON.
+    """A player's failure. ``kind`` is one of ``KINDS``, ``code`` says what happened ("" in a replay without codes), ``values`` are JSON.
 
-    ``text`` is the sentence, which a beginner understands, with advice. ``line`` is the line that caused the fault, as far as it was
+    ``text`` is a sentence for beginners, with advice. ``line`` is the line that caused the fault, as far as it was
     read, escaped for display; ``detail`` holds facts such as an exit status.
     """
 
@@ -118,7 +118,7 @@ class Fault(NamedTuple):
 
     @property
     def topic(self) -> str:
-        """What ``referee explain`` is asked about it: the cause if it says more than the kind."""
+        """The code for ``referee explain``: the cause if it is more specific than the kind."""
         return self.kind if self.cause in _USUAL else self.cause
 
     def to_json(self) -> dict[str, Json]:
@@ -141,7 +141,7 @@ _PREDICATES: dict[LineReason, Callable[..., str]] = {
     "byte-order-mark": lambda: "starts with a byte order mark",
     "not-json": lambda: "is not JSON",
     "too-deep": lambda: f"is nested deeper than {MOST_DEPTH} levels",
-    "surrogate": lambda: "holds a lone surrogate, which is no character",
+    "surrogate": lambda: "holds a lone surrogate, which isn't a character",
     "key-twice": lambda key: f"has the key {quoted(key, 40)} twice in one object",
     "too-large": lambda number: f"holds the number {quoted(number, 20)}, which is too large",
     "constant": "holds {}, which is not JSON".format,
@@ -159,7 +159,7 @@ def predicate(problem: Problem | NotJson) -> str:
 
 
 def _printable(value: Json) -> Json:
-    """Return a value whose texts are bounded and safe to show, and which the reader of a replay takes."""
+    """Return a value with bounded texts that are safe to show, in a form that the reader of a replay accepts."""
     if isinstance(value, str):
         return escape(value, 500)
     if isinstance(value, dict):
@@ -171,7 +171,7 @@ def _wrong_line(code: LineReason, seat: str, turn: int | None, data: list[str | 
     what = "stdout line 1" if turn is None else f"answer in turn {turn}"
     hint = ""
     if code == "not-json":
-        hint = " - print to stderr, stdout is for answers alone"
+        hint = " - print to stderr, stdout is only for answers"
         hint = " - this is a Python dict: use json.dumps to print an answer" if is_python else hint
     return f"{the_seat(seat)}'s {what} {_PREDICATES[code](*data)}: {quote}{hint}."
 
@@ -189,7 +189,7 @@ def _within(limit: dict[str, Any] | None) -> str:
     return "" if limit is None else f" within {limit_words(**limit)}"
 
 
-#: The limit that a late player met. A guard is a limit by the wall clock where another clock bills.
+#: The limit that a late player exceeded. A guard is a limit by the wall clock where another clock bills.
 _LIMITS: dict[str, Callable[[float], str]] = {
     "startup": "the start-up limit of {:g} s".format,
     "move": "the move limit of {:g} s".format,
@@ -200,10 +200,10 @@ _LIMITS: dict[str, Callable[[float], str]] = {
 
 
 def limit_words(name: str, seconds: float, clock: str = "wall", why: str = "", rule: Sequence[float] = ()) -> str:
-    """Return a limit as words. ``clock`` is the clock that measures it; ``why`` ends the words for a longer wait than that of a match.
+    """Return a limit as words. ``clock`` measures it; ``why`` ends the words if the wait is longer than in a match.
 
-    ``rule`` says how a guard follows from the other limits: so many times the move limit and seconds more, or so many times the bank and seconds
-    more.
+    ``rule`` is how a guard follows from the other limits: a multiple of the move limit plus seconds, or a multiple of the bank plus
+    seconds.
     """
     words = _LIMITS[name](seconds)
     if rule:
@@ -244,7 +244,7 @@ def exceeded(limit: str, most: int, shared_bytes: int = 0) -> str:
     return _EXCESSES[limit](most, shared_bytes)
 
 
-def stderr_words(words: LastWords) -> str:
+def stderr_words(words: CrashReport) -> str:
     """Return what a bot's stderr says about its end, as the end of a sentence; "" if it says nothing."""
     if words.error:
         return f": {words.error}, at {words.place}" if words.place else f": {words.error}"
@@ -262,7 +262,7 @@ def _ended(
     is_remote: bool,
     is_start: bool,
 ) -> str:
-    """How a program ended. ``excess`` are the values of ``exceeded``; without them it exited. ``crash`` is what its stderr says about that."""
+    """Return how a program ended. ``excess`` are the values of ``exceeded``; without them it exited. ``crash`` is a ``CrashReport`` as JSON."""
     if excess is not None:
         how = exceeded(*excess)
     elif not isinstance(status, int):
@@ -270,7 +270,7 @@ def _ended(
     else:
         how = f"exited with status {status}" if status >= 0 else f"was killed by {signal or f'signal {-status}'}"
     end = " before it was ready: does it call main(), or answer the start message?" if is_start and status == 0 else "."
-    return f"{who(seat, label)} {how}{stderr_words(LastWords(**crash))}{end}"
+    return f"{who(seat, label)} {how}{stderr_words(CrashReport(**crash))}{end}"
 
 
 def _refused_line(seat: str, turn: int | None, why: str, quote: str) -> str:

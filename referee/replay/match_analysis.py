@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from referee.games.game import Game, Json, Seat
     from referee.replay.events import StepTaken
 
-#: The number of costly steps that are named.
+#: The number of costly steps in a report.
 MOST_COSTLY = 5
-#: The greatest distance, in steps, that two costly steps can be asked to have.
+#: The greatest distance, in steps, that a game may require between two costly steps.
 _MOST_APART = 100
 
 
@@ -41,7 +41,7 @@ class VerdictPoint(NamedTuple):
 class Costly(NamedTuple):
     """A step that cost a seat much: its number, the move that was played, the better one, and the exact verdicts after both.
 
-    ``verdicts`` are empty where the game has none, or no time was left for them.
+    ``verdicts`` are empty if the game has none, or no time was left for them.
     """
 
     step: int
@@ -67,7 +67,7 @@ class Losses(NamedTuple):
 class MatchAnalysis:
     """The analysis of a replay. ``run`` makes it; ``seconds`` of processor time are the most that it spends on top of reading the file.
 
-    ``verified`` says whether the replay holds, ``steps`` counts its good steps, ``judged`` the positions with a verdict. ``left_out`` has a
+    ``verified`` is the result of the verification, ``steps`` counts the good steps, ``judged`` the positions with a verdict. ``left_out`` has a
     sentence for all work that would take too long. Raises ReplayError where there is no replay to read.
     """
 
@@ -102,7 +102,7 @@ class MatchAnalysis:
         index.judging.join(half)
         analysis = self.game.analysis
         if analysis is not None and not index.may_go_on and any(point.step and not point.best for point in self.points):
-            self.left_out.append(f"A turning point without a {analysis.suggestion_name} was not searched for one.")
+            self.left_out.append(f"The search for a {analysis.suggestion_name} left out some turning points.")
         self.losses = [search.losses(self._verdict_after, faults.get(search.seat, "")) for search in searches]
 
     def _point(self, position: int, verdict: Mapping[str, Json]) -> VerdictPoint:
@@ -174,7 +174,7 @@ class _Search:
         self._game, self._appraisal, self._settings = game, appraisal, settings
         self._appraise = appraisal.appraiser(seat)
         self._apart = max(1, min(_MOST_APART, appraisal.apart(seat, settings)))
-        #: The costliest steps so far, the least costly first. A step that is named rules out those near it, so more are kept than are named.
+        #: The costliest steps so far, the least costly first. A reported step rules out those near it, so this keeps more than the report needs.
         self._worst: list[tuple[float, int, StepTaken, Appraised]] = []
 
     def take(self, step: StepTaken) -> None:

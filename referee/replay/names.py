@@ -1,4 +1,4 @@
-"""The names of players for people, from the head of a replay, and the sentence that says how their match ended."""
+"""The names of players from the head of a replay, and the sentence about the result of their match."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from referee.games.outcome import Json, Outcome, Seat
     from referee.replay.faults import Fault
 
-#: What a player did whose fault ended a match, by the kind of the fault.
+#: Verb phrases for the fault that ended a match, by the kind of the fault.
 _FAILED = {
     "late": "ran out of time",
     "crashed": "crashed",
@@ -24,7 +24,7 @@ _FAILED = {
 
 
 def player_name(player: object, seat: Seat) -> str:
-    """Return the name of a player of a replay's head, which anybody may have written; the seat if no name can be read. It isn't escaped.
+    """Return the name of a player in a replay's head; the seat if it has no readable name. The result isn't escaped, and the file is untrusted.
 
     In a league the team's name comes first, and the bot's own name after it in parentheses: a bot chooses its own name, and could choose
     that of another team.
@@ -34,7 +34,7 @@ def player_name(player: object, seat: Seat) -> str:
 
 
 def _names(player: object) -> tuple[str, str]:
-    """Return the names of a player's team and of its bot; "" for a name that can't be seen."""
+    """Return the names of a player's team and of its bot; "" for an invisible name."""
     record = player if isinstance(player, dict) else {}
     team, bot = (value if isinstance(value, str) and not is_blank(value) else "" for value in (record.get("team"), record.get("name")))
     return team, bot

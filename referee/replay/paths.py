@@ -24,7 +24,7 @@ SUFFIX = ".replay.jsonl.gz"
 DUEL_SUFFIX = ".duel.json"
 #: The default folder of replays, below the current folder.
 FOLDER = Path("matches/replays")
-#: What the players' names may take in the name of a replay: each in characters, all in bytes. A file's name has at most 255 bytes.
+#: The most characters of each player's name, and the most bytes of all names, in the name of a replay. A file's name has at most 255 bytes.
 _LONGEST_WORD = 24
 _MOST_NAMED_BYTES = 180
 #: How a replay begins, and how many bytes are read to see it.
@@ -42,11 +42,11 @@ def reserve(
     *,
     force: bool = False,
 ) -> Path:
-    """Make the file of a new replay, so that no other match takes it: ``out`` is a file, a folder (existing, or ending in a slash) or None.
+    """Create the file of a new replay, so that no other match takes it. ``out`` is a file, a folder (existing, or ending in a slash) or None.
 
-    A generated name holds the names of the ``players`` and never names an existing file. A replay or an empty file that the user names is
-    replaced, any other file with ``force``. So are the logs of ``seats`` beside it, if it is a replay; and nothing that is one of ``inputs``.
-    UsageError for what must not be replaced, and if the file can't be made.
+    A generated name has the names of the ``players`` and is always new. If the user names a replay or an empty file, it is replaced; with
+    ``force``, any file is. So are the logs of ``seats`` beside a replay. No file of ``inputs`` is replaced. UsageError if a file must not be
+    replaced or can't be created.
     """
     words = [_file_word(player, _MOST_NAMED_BYTES // max(1, len(players))) for player in players]
     stem = "-".join([time.strftime("%Y%m%d-%H%M%S"), *words])
@@ -98,7 +98,7 @@ def _made(out: str | os.PathLike[str] | None, stem: str, seats: Sequence[str], i
 
 
 def is_written(path: Path) -> bool:
-    """Return whether a replay was written to this file, which may not be there."""
+    """Return whether this file exists and a replay was written to it."""
     try:
         with open_regular(path) as file:
             start = file.read(_HEAD_BYTES)
@@ -108,7 +108,7 @@ def is_written(path: Path) -> bool:
 
 
 def is_replay(start: bytes) -> bool:
-    """Return whether a file that begins with these bytes is a replay, also one that breaks off, or has no content."""
+    """Return whether a file that begins with these bytes is a replay. It may end early or have no content."""
     try:
         text = zlib.decompressobj(_GZIP).decompress(start, _HEAD_BYTES)
     except zlib.error:
@@ -117,7 +117,7 @@ def is_replay(start: bytes) -> bool:
 
 
 def why_unreadable(error: Exception, path: Path) -> str:
-    """Return why a file that the user named can't be read, as the end of a sentence. A name that does not exist may be a mistyped one."""
+    """Return why a file that the user named can't be read, as the end of a sentence; for an unknown name with a suggestion."""
     why = getattr(error, "strerror", None) or str(error)
     meant = similar(path) if isinstance(error, FileNotFoundError) else None
     return f"{why}." if meant is None else f"{why}; did you mean {quoted(str(meant), 200)}?"
@@ -136,7 +136,7 @@ def content(path: Path, called: str, most_bytes: int) -> bytes:
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of what a command writes, if it isn't there. UsageError if that fails."""
+    """Create the folder for a command's output, if it is missing. UsageError if that fails."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

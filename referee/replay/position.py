@@ -26,7 +26,7 @@ _COLUMNS, _ROWS = 100, 24
 
 
 class Position(NamedTuple):
-    """The position before step ``number`` of a replay, that step, and the faults in it. ``bank`` is what each seat had left."""
+    """The position before step ``number`` of a replay, that step, and the faults in it. ``bank`` has the seconds left to each seat."""
 
     game: Game
     replay: VerifiedReplay
@@ -113,7 +113,7 @@ def _verdict(game: Game, state: object) -> dict[str, Json]:
 
 
 def _happened(position: Position) -> list[tuple[str, str]]:
-    """Return the step after a position, seat by seat: the move with its time, remarks, notices and faults."""
+    """Return the step after a position by seat: the move with its time, remarks, notices and faults."""
     game, replay = position.game, position.replay
     outcome = game.outcome(position.state)
     if outcome is not None:
@@ -152,7 +152,7 @@ def _remarks(step: StepTaken | None, seat: Seat) -> list[str]:
         return []
     remark = step.answers[seat].remark if seat in step.answers else None
     said = [f"it said: {cut(str(remark.say), 400)}"] if remark is not None and remark.say is not None else []
-    return [*said, *(f"it was told: {cut(notice.text, 400)}" for notice in step.next_notices() if notice.seat == seat)]
+    return [*said, *(f"notice to it: {cut(notice.text, 400)}" for notice in step.next_notices() if notice.seat == seat)]
 
 
 def moves_of(game: Game, step: StepTaken) -> dict[Seat, Json]:

@@ -1,4 +1,4 @@
-"""Makes the questions of a replay again, with the recorded answers. Nothing here asks a bot.
+"""Reconstructs the questions of a replay, with the recorded answers. Nothing here asks a bot.
 
 Every question follows from the recorded moves: the same position, notices and time left. So a different answer changes no later question.
 """
@@ -47,7 +47,7 @@ class ComparedAnswer(NamedTuple):
 
     @classmethod
     def of(cls, game: Game, answer: JudgedAnswer) -> ComparedAnswer:
-        """Return an answer in the form in which moves are recorded."""
+        """Return an answer in the form of recorded moves."""
         if answer.fault is not None:
             return cls.of_fault(answer.fault)
         warnings = () if answer.remark is None else answer.remark.warnings
@@ -111,7 +111,7 @@ class RepeatQuestion(NamedTuple):
 
 
 class _SeatRecord:
-    """What the questions of one seat depend on: when it had to move, its notices, and its bank after each answer."""
+    """The facts for the questions of one seat: its moves' turns, its notices, and its bank after each answer."""
 
     def __init__(self, head: Mapping[str, Json], seat: Seat) -> None:
         self.clock = clock_of(head, seat)
@@ -179,7 +179,7 @@ class Questions:
         return RepeatQuestion(turn, seat, state, record.notices_at(turn), move, record.bank_at(turn))
 
     def read(self, reader: ReplayReader, seat: Seat) -> Iterator[RepeatQuestion]:
-        """Yield the questions of a seat with their answers, and those that only a dialect asks, while a replay is read."""
+        """Read a replay, and yield the questions of a seat with their answers, including those that only a dialect asks."""
         for turn, group in groupby(reader.events(), attrgetter("turn")):
             events = list(group)
             for event in events:
@@ -202,7 +202,7 @@ class Questions:
 
 
 class RecordedSeat(NamedTuple):
-    """One seat of a replay, with its answers by turn; None where the replay doesn't hold the answer.
+    """One seat of a replay, with its answers by turn; None if the replay lacks the answer.
 
     ``not_ready`` is the fault of a player that failed before its first question.
     """

@@ -1,4 +1,4 @@
-"""Reads replays as untrusted input and verifies them by playing them again.
+"""Reads replays as untrusted input and verifies them by simulation.
 
 A replay is gzip-compressed JSON lines, ``NAME.replay.jsonl.gz``. The first line is the head and the last line the result. Between
 them is a line for each step (``turn``, ``moves``, ``changes``, ``notices``, ``us``: microseconds billed) and one for faults. See
@@ -36,19 +36,19 @@ if TYPE_CHECKING:
 _MAX_LINE_BYTES = 4 << 20
 _MOST_TEXTS = 1_000
 _NO_MOVE: dict[str, Json] = {}
-#: How much of a replay is decompressed at once, in bytes. So at most this much text before a damage is lost.
+#: How much of a replay is decompressed at once, in bytes. Damage destroys at most this much text before it.
 _CHUNK_BYTES = 8192
-#: Lines of steps whose digest is computed together.
+#: The number of lines whose digest is computed together.
 _BATCH = 100
 
 #: How the writer begins the record of a step; its number follows.
 _STEP_START = b'{"turn":'
 _NUMBERS = rb'\{(?:"\w+":(?:0|[1-9]\d*)(?:,"\w+":(?:0|[1-9]\d*))*)?\}'
-#: What follows the changes and notices of a step, as the writer writes it. It ends a JSON object if its remarks are a JSON object.
+#: The part of a step's record after its changes and notices, as the writer writes it.
 _TAIL = re.compile(rb',"us":%b(?:,"(?:cpu|wall)_us":%b)?(?:,"remarks":(\{.*\}))?(?:,"log":%b)?\}\n' % ((_NUMBERS,) * 3))
 
 
-#: The errors that a replay which no referee wrote can cause while it is played again: an untrusted file can contain anything.
+#: The errors that a forged replay can cause during simulation: an untrusted file can contain anything.
 UNWRITTEN = (ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -73,7 +73,7 @@ class VerifiedReplay(NamedTuple):
 
 
 def unwritten(steps: int, error: Exception) -> dict[str, Json]:
-    """Return such a verdict on a replay that caused one of ``UNWRITTEN`` after a number of good steps."""
+    """Return the verdict on a replay that caused one of ``UNWRITTEN`` after a number of good steps."""
     text = f"After {counted(steps, 'step')} it holds what no referee writes ({type(error).__name__})."
     return {"status": "bad", "kind": "unreadable", "text": text, "steps": steps}
 
@@ -118,7 +118,7 @@ def read_lines(path: Path, name: Path | None = None, below: Path | None = None) 
 
 
 def _otherwise(path: Path) -> str:
-    """Return what a file is that isn't compressed as replays are, as the end of a sentence."""
+    """Return what kind of file isn't compressed like a replay, as the end of a sentence."""
     if path.name.endswith(DUEL_SUFFIX):
         return "is the result of a duel, not a replay; name one of the two replays that it lists, which lie beside it."
     return "is not a replay: not gzip, or damaged."
@@ -149,7 +149,7 @@ def _record(line: bytes, what: str) -> dict[str, Json]:
     except strict_json.NotJson as error:
         raise ReplayError(f"{what} {predicate(error)}.") from None
     if not isinstance(record, dict):
-        raise ReplayError(f"{what} is no JSON object.")
+        raise ReplayError(f"{what} is not a JSON object.")
     return record
 
 
@@ -169,7 +169,7 @@ def read_head(path: Path, lines: Iterator[bytes]) -> tuple[dict[str, Json], byte
 
 
 class RecordedMatch(NamedTuple):
-    """The match of a replay, as far as the head of the file says: its game, its settings, and the whole head."""
+    """The match of a replay, from its head: its game, its settings, and the whole head."""
 
     path: Path
     game: Game[Any, Any]
@@ -190,7 +190,7 @@ class RecordedMatch(NamedTuple):
             if head.get("version") != game.info.version:
                 raise ReplayError(
                     f"{name[:-1]} was played under version {cut(str(head.get('version')), 20)} of the rules of {game.info.name}; this referee has version {game.info.version}, "
-                    "which may decide steps otherwise."
+                    "which may give other steps."
                 )
             settings_json = head.get("settings")
             players = head.get("players")
@@ -205,7 +205,7 @@ class RecordedMatch(NamedTuple):
 
 
 def verify(path: Path | str) -> VerifiedReplay:
-    """Play a replay again from its moves and compare every step with its record.
+    """Simulate a replay from its moves and compare every step with its record.
 
     Raises ReplayError where there is nothing to compare: no replay, another format, another version of the rules.
     """
@@ -224,7 +224,7 @@ class _Wrong(Exception):
 
 
 class ReplayReader:
-    """Plays one replay again. ``events`` yields what happened in it, ``verified`` returns whether it is complete and correct.
+    """Simulates one replay. ``events`` yields its events, ``verified`` returns whether it is complete and correct.
 
     ``lines`` are those of another source than the file at ``path``, such as a running match. Raises ReplayError as ``verify`` does.
     ``start`` is the first position, ``first_turn`` the turn of the first question of the match.
@@ -244,16 +244,16 @@ class ReplayReader:
         self._result: dict[str, Json] | None = None
         self._problem: ReplayProblem | None = None
         self._digest = hashlib.sha256(line)
-        #: The moves by their text and the movers, for a game that reads the same text in the same way in every position.
+        #: The moves by their text and the movers, for a game that parses a text in the same way in every position.
         self._moves: dict[tuple[bytes | None, tuple[str, ...]], dict[str, object]] = {}
         self._keeps_moves: bool = getattr(self.game.codec, "parse_ignores_state", False)
 
     def events(self) -> Iterator[StepTaken | PlayersFaulted]:
-        """Yield what happened, in order, up to the first record that is wrong."""
+        """Yield the events in order, up to the first wrong record."""
         return self._read(lambda: next(self._lines, None))
 
     def verified(self) -> VerifiedReplay:
-        """Read what is left, and return the result of the check."""
+        """Read the rest, and return the result of the verification."""
         for _ in self._read(self._pass_ordinary):
             pass
         return VerifiedReplay(self.head, self._result, self._faults, self._turn, self._state, self._problem, self.path)
@@ -282,7 +282,7 @@ class ReplayReader:
         return _Wrong(ReplayProblem(kind, text, self._turn, field))
 
     def _take(self, line: bytes) -> StepTaken | PlayersFaulted | None:
-        """Judge one line and return what it records, None for the result. Raises _Wrong, ReplayError or ReplayCut."""
+        """Check one line and return its event, None for the result. Raises _Wrong, ReplayError or ReplayCut."""
         record = _record(line, f"the record of turn {self._turn}")
         kind = record.get("type", "step")
         if self._result is not None:
@@ -441,7 +441,7 @@ class ReplayReader:
 
 def _is_object(text: bytes) -> bool:
     try:
-        # Inside the line it is nested one level deeper.
+        # In the line it is nested one level deeper.
         return isinstance(strict_json.read(b"[%b]" % text)[0], dict)
     except strict_json.NotJson:
         return False

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: Why a start message can't be made again.
 NO_CLOCK = "Its head has no valid clock, so the start message can't be made again."
-#: Longer than every limit that a time control can have.
+#: Longer than every limit of a time control.
 _MOST_MICROSECONDS = 10**13
 _MOST_SECONDS = 1_000_000
 _CLOCKS = ("wall", "cpu", "fair")
@@ -140,7 +140,7 @@ def _remark(record: Mapping[str, Json], seat: Seat) -> Remark | None:
 
 
 def _code_of(seat: Seat, text: str) -> WarningCode | str:
-    """Return the code of a warning in a replay of an older version, which has the sentence alone: that of a pass, else "".
+    """Return the code of a warning in a replay of an older version, which has only the sentence: that of a pass, else "".
 
     A warning about a malformed answer is a whole sentence about the seat. Other warnings begin with the ignored part; a bot can
     choose how these end, but not how they begin.

@@ -1,4 +1,4 @@
-"""A replay that is played again and kept in memory, to answer questions about each step that need the engine."""
+"""A simulated replay in memory, which answers questions about each step that need the engine."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
 #: Every 200th position is kept; positions between are recomputed.
 _EVERY = 200
-#: The most further positions that are kept.
+#: The most additional positions that are kept.
 _MOST_KEPT = 2_000
-#: The most different moves that are stored once, however often they were made.
+#: The most different moves of which repetitions are stored only once.
 _MOST_MOVES = 4_000
 _NOTHING: dict[str, Json] = {}
 #: Budgets of processor time for one file, in seconds: for metrics and for verdicts. Ordinary files need a hundredth of this. A
@@ -86,7 +86,7 @@ class ReplayIndex:
         self._faulted: dict[int, tuple[object, object]] = {}
 
     def give_up(self, text: str) -> None:
-        """Note that the referee itself failed while it played the replay again; ``text`` says how."""
+        """Note that the referee itself failed during the simulation; ``text`` says how."""
         self.verdict = {"status": "unknown", "kind": "failed", "text": text, "steps": self.steps}
 
     def play(self, path: Path, lines: Iterator[bytes]) -> dict[str, Json]:
@@ -108,7 +108,7 @@ class ReplayIndex:
             self.latest = replay.final
             self.verdict = replay.verdict()
         finally:
-            # Whatever was wrong with the file, ``compute_verdicts`` must come to an end.
+            # ``compute_verdicts`` must end even if the file is wrong.
             self._checkpoints.finish(self.steps)
             if self._unmeasured:
                 self.left_out.append(f"{self._unmeasured:,} positions were not measured: that would take too long on a board like this.")
@@ -158,7 +158,7 @@ class ReplayIndex:
             return self._analysis.verdict(state)
 
     def overlay(self, turn: int) -> dict[str, Json]:
-        """Return the overlay of a position, or a ``text`` that says why there is none. ``later``: there may be one when asked again."""
+        """Return the overlay of a position, or a ``text`` with the reason if it has none. ``later``: a later call may return one."""
         state = self.state_at(turn)
         if state is None or self.game is None:
             if self.verdict is None:
@@ -236,7 +236,7 @@ class ReplayIndex:
         return state
 
     def notices(self, turn: int) -> tuple[Notice, ...]:
-        """Return the notices of a step that was played."""
+        """Return the notices of a simulated step."""
         return self._stepped(self.state_at(turn), turn)[1]
 
     def _stepped(self, state: object, turn: int) -> tuple[object, tuple[Notice, ...]]:
@@ -245,7 +245,7 @@ class ReplayIndex:
         return self.game.step(self._faulted[turn][1] if turn in self._faulted else state, self._moves[turn])
 
     def question(self, turn: int, seat: Seat) -> dict[str, Json]:
-        """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` that says why there is none."""
+        """Return a seat's question in a step, reconstructed: ``question``, or a ``text`` with the reason if there was no question."""
         if self.game is None:
             return {"text": "This replay has not been played again yet." if self.verdict is None else "This replay can't be played again."}
         if seat not in self.head["players"]:
@@ -265,7 +265,7 @@ class ReplayIndex:
     def refusal(self, seat: Seat, turn: int, move: Json) -> str | None:
         """Return why the rules refuse a move in a turn that is asked; "" if they don't, None while the position of that turn isn't known."""
         if self.has_played.is_set():
-            # An error of our own has ended the reading. Then the match alone judges the move.
+            # An internal error has ended the reading. Then only the match judges the move.
             return ""
         if self.steps < turn:
             return None

@@ -28,7 +28,7 @@ class Budget:
         self._begun = 0.0
 
     def split(self) -> Budget:
-        """Return half of what is left as another budget, whose rest ``join`` takes back."""
+        """Return half of what is left as another budget; ``join`` takes its rest back."""
         self.left /= 2
         return Budget(self.left)
 

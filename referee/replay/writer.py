@@ -1,4 +1,4 @@
-"""Writes replays: a match as compressed JSON lines, while it is played. docs/replay.md describes the format."""
+"""Writes replays: compressed JSON lines, while the match is played. docs/replay.md describes the format."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def new_head(game: Game[Any, Any], settings: Any, about: Mapping[str, Json]) -> 
 
 
 class ReplayWriter(Listener):
-    """Writes a match to a file while it is played, so often that the most impatient of its ``readers`` is content, and then tells them.
+    """Writes a match to a file while it is played, at the shortest interval that one of its ``readers`` asks for, and notifies them.
 
     So if the referee is killed, the first part of the replay is good.
     """
@@ -86,7 +86,7 @@ class ReplayWriter(Listener):
         # Unbuffered, so that a failed write leaves no data that Python would write again later.
         self._file = self.path.open("wb", buffering=0)
         self._game = event.game
-        # The replay has the times by both clocks.
+        # The replay has the times of both clocks.
         self._other = "cpu_us" if event.head["clock"]["kind"] == "wall" else "wall_us"
         self._waiting.append(dumps(event.head) + "\n")
         self.flush()
@@ -213,8 +213,8 @@ class ReplayWriter(Listener):
             facts: dict[str, Any] = {"replay": str(self.path), "steps": steps, **({} if outcome is None else {"outcome": outcome})}
             played = "The match was played to its end" if outcome is not None else "The match was stopped early"
             raise ReplayUnwritten(
-                f"The replay {self.path} can't be written on ({error.strerror or error}): it is good to step {steps:,}. "
-                f"{played}, but without its whole replay it counts for nobody.",
+                f"The replay {self.path} can't be continued ({error.strerror or error}): it is good up to step {steps:,}. "
+                f"{played}, but without a complete replay it counts for nobody.",
                 facts,
             ) from None
 

@@ -124,7 +124,7 @@ def _read_line(line: bytes) -> tuple[Mapping[str, Json], int | None]:
     """Return the settings and the seed of a line. Raises SettingsError or NotJson."""
     value = strict_json.read(line)
     if not isinstance(value, dict):
-        raise SettingsError("this is no JSON object; write the settings of a start in braces.")
+        raise SettingsError("this is not a JSON object; write the settings of a start in braces.")
     if not {"settings", "seed"} & value.keys():
         return value, None
     unknown = next((key for key in value if key not in ("settings", "seed")), None)

@@ -99,7 +99,7 @@ def test_a_python_dict_is_told_of_json_dumps(referee: Cli, tmp_path: Path) -> No
     assert "is not JSON: '{'type': 'ready', 'protocol': 1, 'name': None}' - this is a Python dict: use json.dumps" in done.stdout
     (tmp_path / "debugs.py").write_text("input()\nprint('hello {}', flush=True)\ninput()\n")
     done = referee("play", "debugs.py", "still", "--isolation", "none", "--quiet")
-    assert "print to stderr, stdout is for answers alone" in done.stdout
+    assert "print to stderr, stdout is only for answers" in done.stdout
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])

@@ -76,7 +76,7 @@ def test_notices_come_with_the_question(referee: Cli, tmp_path: Path) -> None:
     assert found["notices"][0]["code"] == "wall-refused"
     done = referee("debug", "game.gz", "--seat", "hunter", "--turn", "6", "builder.py")
     assert "told       " in done.stdout
-    assert "it was told: " in referee("show", "game.gz", "--step", "5").stdout
+    assert "notice to it: " in referee("show", "game.gz", "--step", "5").stdout
 
 
 def test_the_stderr_of_the_bot_is_shown_with_the_turn(referee: Cli, replay: str, tmp_path: Path) -> None:

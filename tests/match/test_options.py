@@ -14,7 +14,7 @@ from referee.grading.rubric import RubricFile
 from referee.isolation.limits import Limits
 from referee.league.config import LeagueFile
 from referee.match import settings_file
-from referee.match.options import Declared, MatchOptions, RunOptions, TimeControl, checked, declared
+from referee.match.options import Declaration, MatchOptions, RunOptions, TimeControl, checked, declared
 from referee.match.request import MatchRequest
 from referee.match.settings_file import MatchFile
 
@@ -28,13 +28,13 @@ IDS = [each.key for each in DECLARED]
 PAGE = Path(__file__).parents[2] / "docs/match-files.md"
 
 
-def row(each: Declared) -> str:
+def row(each: Declaration) -> str:
     """The line of the documentation about an option."""
     flag = f"`{each.flag}`" if each.flag else f"`--limit {each.name.removesuffix('_bytes')}=`" if each.section == "limits" else ""
     return f"| `{each.key}` | {flag} | {each.shown_default} | {each.requirement} | {each.field.description} |"
 
 
-def data(each: Declared, value: Any) -> dict[str, Any]:
+def data(each: Declaration, value: Any) -> dict[str, Any]:
     """A value as data of ``MatchOptions``."""
     return {each.section: {each.name: value}} if each.section else {each.name: value}
 
@@ -54,7 +54,7 @@ def test_the_help_has_every_flag_with_its_default(referee: Cli) -> None:
 
 
 @pytest.mark.parametrize("each", DECLARED, ids=IDS)
-def test_a_match_file_has_every_option(each: Declared) -> None:
+def test_a_match_file_has_every_option(each: Declaration) -> None:
     section, _, key = each.key.partition(".")
     assert key in settings_file.keys(MatchFile, [section])
     table = getattr(MatchFile.model_validate({section: {key: each.field.default}}), section).given
@@ -74,7 +74,7 @@ def test_leagues_and_rubrics_have_the_same_options() -> None:
 
 @pytest.mark.parametrize("each", DECLARED, ids=IDS)
 @pytest.mark.parametrize("value", ["", "x", True, None, -1, 10**30, float("nan"), [], {}], ids=repr)
-def test_a_wrong_value_is_named_with_what_is_allowed(each: Declared, value: Any) -> None:
+def test_a_wrong_value_is_named_with_what_is_allowed(each: Declaration, value: Any) -> None:
     if value is None and each.name in ("startup", "move", "bank"):
         assert dict(checked(data(each, value), str).time)[each.name] is None
         return

@@ -13,8 +13,8 @@ from referee.isolation.bot import Bot
 from referee.isolation.endings import Excess
 from referee.isolation.file_names import FileNames, file_names
 from referee.isolation.submission import Piece
-from referee.players.crash_report import dumped_frames, last_words, working_place
-from referee.replay.faults import CRASHED, Fault, LastWords, stderr_words
+from referee.players.crash_report import crash_report, dumped_frames, working_place
+from referee.replay.faults import CRASHED, CrashReport, Fault, stderr_words
 
 OWN = FileNames((("/bot", "bots"), ("/bot/my_bot.py", "bots/my_bot.py")), ("/opt/venv/sdk",))
 
@@ -131,18 +131,18 @@ and more
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_the_line_that_states_the_error(case: Case) -> None:
-    assert stderr_words(last_words(case.text, OWN)) == case.said
+    assert stderr_words(crash_report(case.text, OWN)) == case.said
 
 
 def test_a_traceback_is_not_the_reason_of_another_exit_status() -> None:
     text = 'Traceback (most recent call last):\n  File "/bot/my_bot.py", line 2, in f\n    1 / 0\nZeroDivisionError: no\nenough\n'
-    assert stderr_words(last_words(text, OWN, 5)) == "; the last line of its stderr: enough"
-    assert stderr_words(last_words(text, OWN, 1)).startswith(": ZeroDivisionError: no, at")
+    assert stderr_words(crash_report(text, OWN, 5)) == "; the last line of its stderr: enough"
+    assert stderr_words(crash_report(text, OWN, 1)).startswith(": ZeroDivisionError: no, at")
 
 
 @pytest.mark.parametrize("piece", ["(", " at (", "^\n", "Traceback (most recent call last):\n", ' File "x", line 1\n', "x", "/bot", "\n"])
 def test_any_text_is_taken(piece: str) -> None:
-    last_words(piece * (65_536 // len(piece)), OWN)
+    crash_report(piece * (65_536 // len(piece)), OWN)
 
 
 DUMP = """\
@@ -248,6 +248,6 @@ def test_what_the_sdk_refuses_is_at_no_line_of_the_bot(tmp_path: Path) -> None:
 )
 def test_a_fault_holds_the_limit_and_the_last_words_as_values(over: Excess | None, how: str) -> None:
     values = {"status": 1, "signal": None, "excess": None if over is None else list(over), "is_remote": False, "is_start": False}
-    crash = LastWords("KeyError: 'x'", "bot.py:3")
+    crash = CrashReport("KeyError: 'x'", "bot.py:3")
     found = Fault.of(CRASHED, "ended", {"seat": "prey", "label": "bot.py", "crash": crash._asdict(), **values})
     assert found.text == f"The prey (bot.py) {how}: KeyError: 'x', at bot.py:3."

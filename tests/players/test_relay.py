@@ -193,14 +193,14 @@ def test_a_program_that_cant_be_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "rules", "why"),
     [
-        ("architect: python player.py", "diagonal", r"is not told its port; write \{port\} where it belongs"),
-        ("architect:", "diagonal", "names no program"),
+        ("architect: python player.py", "diagonal", r"has no place for its port; write, for example, architect: python player.py \{port\}"),
+        ("architect:", "diagonal", "has no program after the dialect"),
         ("architect: human {port}", "diagonal", "no program on the PATH"),
         ("gameserver: human", "gameserver", "is not a program that could speak"),
         ("gameserver: architect: python x.py {port}", "gameserver", "is not a program that could speak"),
         ("architect: python x.py {port}", "gameserver", "the architect dialect is for diagonal and classic"),
         ("gameserver: python x.py {port}", "classic", "the gameserver dialect is for gameserver"),
-        ("architekt: python x.py {port}", "diagonal", "begins with the name of no dialect; there are gameserver and architect"),
+        ("architekt: python x.py {port}", "diagonal", "has an unknown dialect; known dialects: gameserver, architect"),
         ("architect: nosuchprogram {port}", "diagonal", "is no program on the PATH"),
     ],
 )

@@ -77,7 +77,7 @@ WRONG = [
     ('{"prey": [5, 5]}\n{"pray": [5, 6]}', "line 2: Evasion has no setting 'pray'; did you mean 'prey'?"),
     ('{"prey": [1, 1]}', "line 1: hunter at (0, 0) has caught the prey at (1, 1)"),
     ('{"prey": [9, 9]}\n{"prey": [9, 9]}', "line 2: this is the same start as in line 1; remove one of them."),
-    ("[1]", "line 1: this is no JSON object"),
+    ("[1]", "line 1: this is not a JSON object"),
     ("{", "line 1: this line is not JSON."),
     ('{"settings": [], "seed": 1}', "'settings' must be an object"),
     ('{"seed": true}', "'seed' must be a whole number"),

@@ -95,7 +95,7 @@ BAD: list[tuple[bytes, Problem | str, str]] = [
     (b'{"turn":1,"move":{}}', Problem("other-type", ("move",)), 'has no "type":"move"'),
     (b'{"type":["move"],"turn":1,"move":{}}', Problem("other-type", ("move",)), 'has no "type":"move"'),
     (b"[]", Problem("not-an-object"), "is JSON but not an object: '[]'."),
-    (b"debug 3", Problem("not-json"), "is not JSON: 'debug 3' - print to stderr, stdout is for answers alone."),
+    (b"debug 3", Problem("not-json"), "is not JSON: 'debug 3' - print to stderr, stdout is only for answers."),
     (b'{"a":1,"a":1}', Problem("key-twice", ("a",)), "has the key 'a' twice in one object"),
     (b'{"type":"move","move":{}}', Problem("no-key", ("turn",)), "has no key 'turn'"),
     (b'{"type":"move","turn":1}', Problem("no-key", ("move",)), "has no key 'move'"),

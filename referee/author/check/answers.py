@@ -143,7 +143,7 @@ CHECKS = (
             partial(
                 none_of,
                 reasons=(ONLY_ANSWERS,),
-                remedy="Print to stderr: stdout is for answers alone.",
+                remedy="Print to stderr: stdout is only for answers.",
                 text="Another text came before the answer.",
             ),
             only_when_asked,

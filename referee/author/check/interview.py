@@ -19,7 +19,7 @@ from referee.isolation.log import Log
 from referee.match import judge
 from referee.players import stack
 from referee.players.clock import Clock, LongWait
-from referee.players.crash_report import last_words
+from referee.players.crash_report import crash_report
 from referee.players.exchange import Exchange
 from referee.replay.faults import CRASHED, EXCEEDED, LATE, Fault
 from referee.support.delays import run_delay
@@ -251,7 +251,7 @@ class Interview:
         if response.fault is None or response.place or whereabouts is None:
             return response
         return response._replace(
-            place=whereabouts.place, fault=judge.located(response.fault, whereabouts.place, may_wait=whereabouts.may_wait)
+            place=whereabouts.place, fault=judge.with_place(response.fault, whereabouts.place, may_wait=whereabouts.may_wait)
         )
 
     def judge(self, response: Response, reply: Reply, turn: int, state: object) -> Response:
@@ -283,7 +283,7 @@ class Interview:
             return self.locate(response)
         if not response.has_ended:
             return response
-        return response._replace(place=last_words(self.player.log.tail(), self.process.file_names(), self.process.status).place)
+        return response._replace(place=crash_report(self.player.log.tail(), self.process.file_names(), self.process.status).place)
 
     def _timed(self, reply: Reply, before: float, cpu: float) -> Response:
         lost = max(0.0, waited(self.process.first_pid()) - before)

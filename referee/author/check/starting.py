@@ -84,7 +84,7 @@ def quiet_at_start(bot: CheckedBot) -> Finding:
     seen = bot.transcript
     if not seen.unasked:
         return ok("It waits for the first question without a word.")
-    remedy = "Print to stderr: stdout is for answers alone, one for each question."
+    remedy = "Print to stderr: stdout is only for answers, one for each question."
     return Finding(FAILED, "It wrote to stdout before the first question.", quoted(seen.start), quoted(seen.unasked), remedy)
 
 
