@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 #: Functions of the games' rules whose first argument is a code.
-_EMITTERS = {"Notice", "tell", "Blocked", "Outcome"}
+_EMITTERS = {"Notice", "note", "Blocked", "Outcome"}
 #: A line of a bot can be wrong for these reasons; that list is in the type's own module.
 _LINE_REASONS = {reason for part in typing.get_args(decode.LineReason) for reason in (typing.get_args(part) or (part,))}
 
