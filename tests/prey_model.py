@@ -138,7 +138,7 @@ _PATH_BUDGETS = 20
 
 
 class Lasso(NamedTuple):
-    """A path on which the prey evades for ever: it starts on ``start``, and each of ``moves`` is (step, x, y), its cell from that step on.
+    """A path on which the prey evades forever: it starts on ``start``, and each of ``moves`` is (step, x, y), its cell from that step on.
 
     After ``tail`` steps the moves of the next ``cycle`` steps repeat. ``cycle`` 0: the game ends there, because the hunter is shut in.
     """
@@ -164,7 +164,7 @@ class Lasso(NamedTuple):
 
 
 def lasso(state: State, budget: int = BUDGET) -> Lasso | None:
-    """Return a path on which the prey evades for ever; None if it is caught. BudgetSpent if this stays undecided.
+    """Return a path on which the prey evades forever; None if it is caught. BudgetSpent if this stays undecided.
 
     Finding the path may cost many times as much as the verdict.
     """

@@ -270,7 +270,7 @@ HOSTILE: list[tuple[str, Callable[[Path], bytes]]] = [
     ("breaks off", lambda good: b""),
     ("a line of more than", lambda good: gzip.compress(b'"' + b"a" * (64 << 20))),
     ("is not JSON", lambda good: gzip.compress(b"\x00" * 100 + b"\n")),
-    ("no JSON object", lambda good: gzip.compress(b"[]\n")),
+    ("not a JSON object", lambda good: gzip.compress(b"[]\n")),
     ("is not JSON", lambda good: gzip.compress(b'"' + b'\\"' * 500_000 + b"\n")),
     ("nested deeper", lambda good: gzip.compress(b"[" * 100_000 + b"\n")),
     ("damaged", lambda good: good.read_bytes()[:60] + b"\xff" * 50 + good.read_bytes()[110:]),
