@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     Marked = tuple[RubricTest, TrialMark]
 
-#: The step stands beside each start, and not in the sentence that they share.
+#: How the sentence of a fault before the first step begins. The step of another one stands beside each start, not in the sentence that they share.
+NO_START = "The hand-in did not start: "
 _STEP = re.compile(r"^The hand-in failed in step [\d,]+: ")
 #: The end of a sentence that names the line of the bot's own files; of several the last one.
 _PLACE = re.compile(r"(?s)^(?P<before>.*)(?:, at| It was at) (?P<place>[^\n:]+:\d{1,7}(?: in [\w.<>]*[\w>])?)\W*$")
@@ -51,6 +52,11 @@ def own_faults(marked: Iterable[Marked]) -> list[OwnFault]:
     for test, trial in marked:
         if trial.is_fault:
             groups.setdefault(_key(trial), []).append((test, trial))
+    unplayed = [key for key in groups if not key[0]]
+    cause = next((key for key in groups if key[0]), None)
+    if cause is not None:
+        # Nothing was played there because the hand-in could not start elsewhere.
+        groups[cause] += [each for key in unplayed for each in groups.pop(key)]
     faults = [OwnFault(_kind(trials[0][1]), *_told(trials[0][1].text), tuple(trials)) for trials in groups.values()]
     return sorted(faults, key=lambda fault: -len(fault.marked))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.grading import needs
+from referee.grading.faults import NO_START, own_faults
 from referee.grading.rubric import own_seats
 from referee.grading.values import AFTER_DUE, FAULTY, VOID, RubricMark, StudentMarks, Trial, TrialMark
 from referee.handins.values import MISSING, OK, REFUSED
@@ -15,9 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import AnyGame
+    from referee.grading.faults import OwnFault
     from referee.grading.values import Rubric, RubricTest
     from referee.handins.values import HandIn
     from referee.tournament.values import Record, Task
+
+#: How many faults a reason has.
+_MOST_FAULTS = 3
 
 
 class Results(NamedTuple):
@@ -101,7 +106,7 @@ def _trial_mark(game: AnyGame, rubric: Rubric, trial: Trial, results: Results) -
 
 
 def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tuple[str, str]:
-    """Return the status and the reason: on how many starts it failed, one of them, and what isn't decided yet."""
+    """Return the status and the reason: its faults, the most frequent one first, and what isn't decided yet."""
     marked_trials = [
         (mark, trial)
         for mark in tests
@@ -113,9 +118,9 @@ def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tu
     reasons = []
     if failed:
         # A sentence about a public match says more to the student.
-        test, first = min(failed, key=lambda each: each[1].trial.is_hidden)
-        count = f"The hand-in failed on {len(failed):,} of {counted(len(marked_trials), 'start')}, as in {_place(test, first.trial)}: "
-        reasons.append(f"{count if len(marked_trials) > 1 else ''}{first.text}")
+        faults = own_faults(sorted(failed, key=lambda each: each[1].trial.is_hidden))
+        reasons += [_fault(fault, len(marked_trials)) for fault in faults[:_MOST_FAULTS]]
+        reasons += [f"And {counted(len(faults) - _MOST_FAULTS, 'other fault')}."] if len(faults) > _MOST_FAULTS else []
     if undecided:
         count = f"{len(undecided):,} start{'s are' if len(undecided) > 1 else ' is'} not decided"
         test, first = next((each for each in undecided if each[1].text), undecided[0])
@@ -124,6 +129,13 @@ def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tu
     # Undecided trials have a text only if a match was void. To students they are just not decided yet.
     is_void = show_all and any(trial.text for _, trial in undecided)
     return FAULTY if failed else VOID if is_void else OK, " ".join(reasons)
+
+
+def _fault(fault: OwnFault, starts: int) -> str:
+    """Return a fault as a sentence that begins with the shortest answer: what kind it is, how often, and where."""
+    count = f" in {len(fault.marked):,} of {counted(starts, 'start')}" if starts > 1 else ""
+    where = f", at {fault.place}" if fault.place else ""
+    return f"{(fault.kind or 'failed').capitalize()}{count}{where}: {fault.text.removeprefix(NO_START)}"
 
 
 def _place(test: RubricTest, trial: Trial) -> str:

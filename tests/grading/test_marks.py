@@ -86,25 +86,25 @@ def test_all_shares_of_a_test_are_its_points(starts: int, tmp_path: Path) -> Non
     assert found.points == found.tests[0].points == rubric.maximum == 0.1
 
 
-def test_faults_are_counted_and_the_first_is_told(rubric: Rubric) -> None:
+def test_each_fault_is_told_once_with_its_count(rubric: Rubric) -> None:
     found = marked(rubric, {(0, 1): failed("It was late."), (0, 4): failed()})
     assert found.status == "faulty"
-    assert found.reason == "The hand-in failed on 2 of 9 starts, as in 'catch', start 2: The hand-in failed in step 7: It was late."
+    assert found.reason == "Crashed in 1 of 9 starts: It was late. Crashed in 1 of 9 starts: at 17,23."
     assert found.is_complete
     status, reason = marks.public(found)
     assert status == "faulty"
-    assert reason == "The hand-in failed on 1 of 4 starts, as in 'catch', start 2: The hand-in failed in step 7: It was late."
+    assert reason == "Crashed in 1 of 4 starts: It was late."
 
 
 def test_the_student_learns_nothing_of_faults_in_hidden_matches(rubric: Rubric) -> None:
     found = marked(rubric, {(0, 3): failed(), (0, 5): None, (1, 1): failed("It was late.")}, notes={})
     assert found.status == "faulty"
-    assert found.reason.startswith("The hand-in failed on 2 of 9 starts, as in 'later', start 2: ")
+    assert found.reason.startswith("Crashed in 1 of 9 starts: It was late. ")
     assert found.reason.endswith(" 1 start is not decided yet.")
     assert marks.public(found) == ("ok", "")
     status, reason = marks.public(found, is_due=True)
     assert status == "faulty"
-    assert reason == "The hand-in failed on 1 of 6 starts, as in 'later', start 2: The hand-in failed in step 7: It was late."
+    assert reason == "Crashed in 1 of 6 starts: It was late."
 
 
 def test_a_void_leaves_the_marks_incomplete(rubric: Rubric) -> None:
@@ -134,7 +134,7 @@ def test_a_hand_in_that_cannot_start_has_no_points(rubric: Rubric) -> None:
     assert all(trial.is_fault for mark in found.tests for trial in mark.trials)
     status, reason = marks.public(found)
     assert status == "faulty"
-    assert reason.startswith("The hand-in failed on 4 of 4 starts, as in 'catch', start 1: The hand-in did not start: It ended.")
+    assert reason == "Crashed in 4 of 4 starts: It ended."
     shown = [trial.text for mark in found.tests for trial in mark.trials if not trial.trial.is_hidden]
     assert not any(SECRET in text for text in [reason, *shown])
     assert "The hand-in can't start, so this match was not played." in shown
@@ -154,7 +154,7 @@ def test_what_is_not_played_has_no_points(status: str, reason: str, rubric: Rubr
 
 def test_one_trial_alone(tmp_path: Path) -> None:
     rubric = load(tmp_path, table(**PUBLIC))
-    assert marked(rubric, {(0, 0): failed("It ended.")}).reason == ("The hand-in failed in step 7: It ended.")
+    assert marked(rubric, {(0, 0): failed("It ended.")}).reason == "Crashed: It ended."
 
 
 @pytest.mark.parametrize(
