@@ -234,7 +234,7 @@ class Play:
 
         pool = open_pool(opened.trials.terms, opened.entries, opened.replays, self._workers, say, note)
         try:
-            with progress(opened, lambda *_: [], is_quiet=self._is_quiet) as watch:
+            with progress(opened, lambda *_: [], is_quiet=self._is_quiet, replays=opened.replays) as watch:
                 opened.run(pool, watch)
         finally:
             pool.close()

@@ -65,8 +65,8 @@ class LiveProgress(ProgressLines):
     ``standings`` returns the lines of the table, within a number of columns and of lines.
     """
 
-    def __init__(self, store: Counted, standings: Callable[[int, int], list[str]]) -> None:
-        super().__init__(store, say, is_quiet=False)
+    def __init__(self, store: Counted, standings: Callable[[int, int], list[str]], replays: Path | None = None) -> None:
+        super().__init__(store, say, is_quiet=False, replays=replays)
         from rich.console import Console
         from rich.live import Live
 
@@ -97,18 +97,20 @@ class LiveProgress(ProgressLines):
             self._table = self._standings(self._live.console.width, max(5, self._live.console.height - 8))
             self._next = time.monotonic() + min(_MOST_PAUSE, max(_LEAST_PAUSE, _PAUSE * (time.monotonic() - begun)))
         running = running or ()
-        now = [f"  {' - '.join(cut(team, 30) for team in task.names.values())}" for task in islice(running, 4)]
+        now = [f"  {' - '.join(cut(team, 30) for team in task.names.values())}{self.lasting(task)}" for task in islice(running, 4)]
         more = [f"  and {len(running) - 4:,} more"] if len(running) > 4 else []
         self._live.update(Text("\n".join(map(printable, [*self._table, "", self.line(), *now, *more]))))
 
 
 @contextlib.contextmanager
-def progress(store: Counted, standings: Callable[[int, int], list[str]], *, is_quiet: bool) -> Iterator[ProgressLines]:
-    """Show the progress while matches are played."""
+def progress(
+    store: Counted, standings: Callable[[int, int], list[str]], *, is_quiet: bool, replays: Path | None = None
+) -> Iterator[ProgressLines]:
+    """Show the progress while matches are played, whose ``replays`` are in this folder."""
     if is_quiet or not sys.stderr.isatty():
-        yield ProgressLines(store, say, is_quiet=is_quiet)
+        yield ProgressLines(store, say, is_quiet=is_quiet, replays=replays)
         return
-    live = LiveProgress(store, standings)
+    live = LiveProgress(store, standings, replays)
     live.start()
     try:
         yield live

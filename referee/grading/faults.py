@@ -21,6 +21,8 @@ NO_START = "The hand-in did not start: "
 _STEP = re.compile(r"^The hand-in failed in step [\d,]+: ")
 #: The end of a sentence that names the line of the bot's own files; of several the last one.
 _PLACE = re.compile(r"(?s)^(?P<before>.*)(?:, at| It was at) (?P<place>[^\n:]+:\d{1,7}(?: in [\w.<>]*[\w>])?)\W*$")
+#: A number, or a word with one, such as the id of a match.
+_NUMBER = r"\w*\d\w*"
 #: How many lines stand around the line of a fault, and the most bytes of a file that is looked at, and of a line that is shown.
 _AROUND = 2
 _MOST_BYTES, _MOST_LINE = 1 << 20, 200
@@ -80,7 +82,7 @@ def _key(trial: TrialMark) -> tuple[str, str]:
     """Return what two starts with the same fault have in common."""
     text, place = _told(trial.text)
     seats = "|".join(map(re.escape, _seats(trial)))
-    return _kind(trial), place or re.sub(rf"\d+|\b(?:{seats})\b" if seats else r"\d+", "#", text)
+    return _kind(trial), place or re.sub(rf"{_NUMBER}|\b(?:{seats})\b" if seats else _NUMBER, "#", text)
 
 
 def _told(text: str) -> tuple[str, str]:

@@ -7,9 +7,11 @@ to the replay at that step.
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.grading import faults
 from referee.grading.escaping import number
 from referee.grading.handout import write_changed
 from referee.grading.tables import needs
@@ -17,6 +19,7 @@ from referee.grading.values import STATUSES
 from referee.handins.values import MISSING, OK, REFUSED
 from referee.pages import replay_scripts
 from referee.replay.paths import SUFFIX, log_path
+from referee.support.times import shown_span
 from referee.support.words import counted
 
 if TYPE_CHECKING:
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from referee.games.game import Seat
     from referee.grading.values import Grades, StudentMarks
     from referee.tournament.values import Record, Task
+
+#: The columns of the histogram, the fewest hand-ins for which a test can be said to separate, and the least time that is worth a sentence.
+_BINS, _FEWEST, _LONG_SECONDS = 10, 5, 10.0
 
 
 def write(grades: Grades, folders: Mapping[str, str]) -> None:
@@ -50,6 +56,7 @@ def html(grades: Grades, folders: Mapping[str, str], viewable: Container[str] = 
     students = grades.students
     graded = [student for student in students if student.is_complete and student.status not in (MISSING, REFUSED)]
     over = f"over the {counted(len(graded), 'student')} of {len(students):,} whose hand-ins were graded completely"
+    points = [student.points for student in graded]
     names = [student.hand_in for student in students]
     config = [{"name": render.well_formed(hand_in.student), "full": render.well_formed(hand_in.full_name)} for hand_in in names]
     return render.single(
@@ -60,9 +67,17 @@ def html(grades: Grades, folders: Mapping[str, str], viewable: Container[str] = 
         students=students,
         folders=folders,
         problems=[student for student in students if student.status != OK or student.reason],
-        overview=_overview(students, graded, rubric.maximum, over),
+        tiles=_tiles(students, points, rubric.maximum),
+        notes=_notes(students, points, rubric.maximum, over),
+        histogram=_histogram(students, points, rubric.maximum),
+        absence=_absence,
         over=over,
-        tests=[(test, [student.tests[at].points for student in graded]) for at, test in enumerate(rubric.tests)],
+        tests=[
+            (test, results, separation(results, [all_points - own for all_points, own in zip(points, results, strict=True)]))
+            for test, results in ((test, [student.tests[at].points for student in graded]) for at, test in enumerate(rubric.tests))
+        ],
+        cards=lambda student: faults.cards(student.hand_in, [(mark.test, trial) for mark in student.tests for trial in mark.trials]),
+        fault_numbers=faults.numbers,
         needs=needs,
         mark=number,
         matches=lambda mark: [
@@ -71,16 +86,76 @@ def html(grades: Grades, folders: Mapping[str, str], viewable: Container[str] = 
     )
 
 
-def _overview(students: Sequence[StudentMarks], graded: Sequence[StudentMarks], maximum: float, over: str) -> list[tuple[str, str]]:
-    """Return the facts about the class: how many students have each status, and their points."""
-    facts = [(status, counted(sum(student.status == status for student in students), "student")) for status in STATUSES]
+class Tile(NamedTuple):
+    """A number of the class in large type, with its words."""
+
+    value: str
+    words: str
+
+
+class Column(NamedTuple):
+    """A column of the histogram: how many hand-ins have these points, or the status ``kind`` and no points at all."""
+
+    label: str
+    students: int
+    kind: str = ""
+
+
+def _tiles(students: Sequence[StudentMarks], points: Sequence[float], maximum: float) -> list[Tile]:
+    """Return the numbers of the class: its mean and median, and how many students have each status."""
+    tiles = [Tile(f"{len(students):,}", "student" if len(students) == 1 else "students")]
+    if points:
+        tiles += [Tile(number(statistics.fmean(points)), f"mean, of {number(maximum)}"), Tile(number(statistics.median(points)), "median")]
+    counts = Counter(student.status for student in students)
+    tiles += [Tile(f"{counts[status]:,}", status) for status in STATUSES if counts[status]]
     undecided = sum(not student.is_complete for student in students)
-    facts += [("not complete", counted(undecided, "student"))] if undecided else []
-    points = [student.points for student in graded]
+    return [*tiles, Tile(f"{undecided:,}", "not complete")] if undecided else tiles
+
+
+def _notes(students: Sequence[StudentMarks], points: Sequence[float], maximum: float, over: str) -> list[str]:
+    """Return sentences below the tiles: between which points the class is, and which hand-in took most of the time."""
+    notes = []
     if points:
         mean, median, least, most = map(number, (statistics.fmean(points), statistics.median(points), min(points), max(points)))
-        facts.append(("points", f"mean {mean}, median {median}, from {least} to {most}, of {number(maximum)}; {over}"))
-    return facts
+        notes.append(f"Points: mean {mean}, median {median}, from {least} to {most}, of {number(maximum)}; {over}.")
+    seconds = {student.hand_in.student: _wall_seconds(student) for student in students}
+    total, slowest = sum(seconds.values()), max(seconds, key=seconds.__getitem__, default="")
+    if len(seconds) > 2 and seconds[slowest] >= max(_LONG_SECONDS, total / 3):
+        notes.append(f"Most of the time went to {slowest}: {shown_span(seconds[slowest])} of {shown_span(total)} for all matches.")
+    return notes
+
+
+def _wall_seconds(student: StudentMarks) -> float:
+    return sum(record.wall_seconds for mark in student.tests for trial in mark.trials for _, record in trial.matches)
+
+
+def _histogram(students: Sequence[StudentMarks], points: Sequence[float], maximum: float) -> list[Column]:
+    """Return how many hand-ins have which points, in tenths of the maximum, after those that nobody could grade."""
+    counts = Counter(student.status for student in students)
+    columns = [Column(status, counts[status], status) for status in (MISSING, REFUSED) if counts[status]]
+    tenths = Counter(min(_BINS - 1, max(0, int(value / maximum * _BINS + 1e-9))) for value in points) if maximum else Counter[int]()
+    ends = [number(maximum * at / _BINS) for at in range(_BINS + 1)]
+    return [*columns, *(Column(f"{ends[at]}\N{EN DASH}{ends[at + 1]}", tenths[at]) for at in range(_BINS))]
+
+
+def separation(test: Sequence[float], others: Sequence[float]) -> float | None:
+    """Return how well a test tells weak hand-ins from strong ones: the correlation of its points with the points of the other tests, from -1 to 1.
+
+    None for fewer than five hand-ins, or where all have the same points in the test or in the others. Source: the item-rest correlation of
+    classical test theory.
+    """
+    if len(test) < _FEWEST or len(set(test)) < 2 or len(set(others)) < 2:
+        return None
+    return statistics.correlation(test, others)
+
+
+def _absence(student: StudentMarks) -> str:
+    """Return why a student's zeros are no result of play: "missing", "refused" or "unable" (no match of the hand-in began); "" if it played."""
+    if student.status in (MISSING, REFUSED):
+        return student.status
+    trials = [trial for mark in student.tests for trial in mark.trials]
+    has_begun = any(record.started for trial in trials for _, record in trial.matches)
+    return "" if has_begun or not any(trial.is_fault for trial in trials) else "unable"
 
 
 class MatchView(NamedTuple):

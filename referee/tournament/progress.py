@@ -11,6 +11,7 @@ from referee.support.words import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from pathlib import Path
 
     from referee.tournament.values import Record, Task
 
@@ -110,10 +111,22 @@ class Pace:
 
 
 class ProgressLines(ProgressListener):
-    """Counts matches, and passes the progress to ``say`` as a line every ten seconds unless it ``is_quiet``."""
+    """Counts matches, and passes the progress to ``say`` as a line every ten seconds unless it ``is_quiet``.
 
-    def __init__(self, store: Counted, say: Callable[[str], None], *, is_quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
+    In ``replays`` are the replays of matches that are played on this machine.
+    """
+
+    def __init__(
+        self,
+        store: Counted,
+        say: Callable[[str], None],
+        *,
+        is_quiet: bool,
+        replays: Path | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._store = store
+        self._replays = replays
         self._say = say
         self._is_quiet = is_quiet
         self._clock = clock
@@ -135,21 +148,34 @@ class ProgressLines(ProgressListener):
     def tick(self, running: Collection[Task] | None) -> None:
         """Say a line now and then."""
         self.measure(running)
-        self._since = {task.key: self._since.get(task.key, self._clock()) for task in running or ()}
         if not self._is_quiet and self._clock() - self._told >= LINE_SECONDS:
             self._told = self._clock()
-            self._say(self.line() + self._awaited(running or ()))
+            longest = min(running or (), key=lambda task: self._since[task.key], default=None)
+            lasting = "" if longest is None else self.lasting(longest)
+            self._say(self.line() + (f", waiting for {' against '.join(longest.names.values())}{lasting}" if longest and lasting else ""))
 
-    def _awaited(self, running: Collection[Task]) -> str:
-        """Return the running match that takes longest, as the end of a line; "" if none takes long."""
-        longest = min(running, key=lambda task: self._since[task.key], default=None)
-        seconds = 0.0 if longest is None else self._clock() - self._since[longest.key]
-        if longest is None or seconds < LINE_SECONDS:
+    def lasting(self, task: Task) -> str:
+        """Return how long a running match has lasted, and how long nobody in it has answered, for the end of a line; "" if it isn't long."""
+        seconds = self._clock() - self._since[task.key]
+        if seconds < LINE_SECONDS:
             return ""
-        return f", waiting for {' against '.join(longest.names.values())} ({shown_span(seconds)} so far)"
+        silent = self._silent_seconds(task)
+        awaited = f", no answer for {shown_span(silent)}" if silent >= LINE_SECONDS else ""
+        return f" ({shown_span(seconds)} so far{awaited})"
+
+    def _silent_seconds(self, task: Task) -> float:
+        """Return for how long nobody has answered in a running match: its replay grows with every second in which somebody has."""
+        # Every command loads this module, and the worker loads the whole match.
+        from referee.tournament.worker import replay_path
+
+        try:
+            return 0.0 if self._replays is None else time.time() - replay_path(self._replays, task.key).stat().st_mtime
+        except OSError:
+            return 0.0
 
     def measure(self, running: Collection[Task] | None) -> None:
         """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""
+        self._since = {task.key: self._since.get(task.key, self._clock()) for task in running or ()}
         if running is None:
             self._pace = None
         elif self._pace is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,9 +12,11 @@ from leagues import record, task_of
 
 from referee.league import report
 from referee.tournament.progress import MatchCounts, Pace, ProgressLines
+from referee.tournament.worker import replay_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 
 def paced(ends: Sequence[float], begun: float = 0.0) -> Pace:
@@ -106,6 +110,25 @@ def test_a_match_that_takes_long_is_named(capsys: pytest.CaptureFixture[str]) ->
     clock.now += 10.5
     shown.tick([])
     assert capsys.readouterr().out == "0 of 30 matches, waiting for results\n"
+
+
+def test_a_match_in_which_nobody_answers_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its replay grows with every second in which somebody answers."""
+    clock, task = Clock(), TASKS[0]
+    shown = ProgressLines(Played(), print, is_quiet=False, replays=tmp_path, clock=clock)
+    replay = replay_path(tmp_path, task.key)
+    replay.parent.mkdir()
+    replay.touch()
+    os.utime(replay, (time.time() + 600, time.time() + 600))
+    shown.tick([task])
+    clock.now += 85.0
+    shown.tick([task])
+    teams = " against ".join(task.names.values())
+    assert capsys.readouterr().out == f"0 of 30 matches, waiting for results, waiting for {teams} (1 min 25 s so far)\n"
+    os.utime(replay, (time.time() - 7200, time.time() - 7200))
+    clock.now += 11.0
+    shown.tick([task])
+    assert f"waiting for {teams} (1 min 36 s so far, no answer for 2 h 0" in capsys.readouterr().out
 
 
 def test_the_time_before_a_resumption_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
