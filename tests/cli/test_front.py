@@ -104,24 +104,21 @@ def test_a_match_ends_with_the_one_next_step_that_fits(is_whole: bool, tmp_path:
 
 @pytest.mark.parametrize("words", _commands(), ids=" ".join)
 def test_the_help_of_a_command_can_be_read(words: list[str], referee: Cli) -> None:
-    """No help is longer than two screens, and none has lines that don't fit."""
+    """No help is longer than two screens, and none has lines that don't fit.
+
+    In that of a command for all games a name of one game is an example to all only beside one of another game.
+    """
     done = referee(*words, "--help", env={"COLUMNS": "100"})
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) <= 85
     assert max(map(len, lines)) <= 100
+    named = {name for name, own in OWN_WORDS.items() if any(re.search(rf"\b{word}\b", done.stdout.lower()) for word in own)}
+    assert words[0] in OF_ONE_GAME or len(named) != 1, named
 
 
 def test_there_are_no_more_commands_than_one_can_read() -> None:
     assert len(PROGRAM.commands) <= 26
-
-
-@pytest.mark.parametrize("words", [words for words in _commands() if words[0] not in OF_ONE_GAME], ids=" ".join)
-def test_the_help_of_commands_for_all_games_gives_no_example_of_one_game_alone(words: list[str], referee: Cli) -> None:
-    """A name of one game is an example to all only beside one of another game."""
-    text = referee(*words, "--help").stdout.lower()
-    named = {name for name, own in OWN_WORDS.items() if any(re.search(rf"\b{word}\b", text) for word in own)}
-    assert len(named) != 1, named
 
 
 def test_the_examples_of_a_help_keep_their_lines(referee: Cli) -> None:

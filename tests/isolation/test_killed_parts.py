@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import signal
-import subprocess
 from typing import TYPE_CHECKING
 
 import psutil
@@ -17,7 +15,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.mark.parametrize("level", ["strict", pytest.param("none", marks=[pytest.mark.slow, pytest.mark.again])])
+@pytest.mark.slow
+@pytest.mark.again
+@pytest.mark.parametrize("level", ["strict", "none"])
 def test_whatever_is_killed_the_rest_leaves_nothing(level: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Matches side by side, one for each kill: an end takes long only because it is waited for."""
     need(level == "none" or not missing(), missing())
@@ -87,19 +87,3 @@ def test_a_match_ends_if_its_supervisor_goes_while_a_bot_answers(tmp_path: Path,
     assert victim.left() == []
     assert victim.process.returncode == 4, said
     assert "the match is void and nobody loses" in said
-
-
-@pytest.mark.parametrize("level", ["strict", "none"])
-@pytest.mark.soak
-@pytest.mark.long
-def test_the_same_at_many_moments_of_the_start(level: str, tmp_path: Path) -> None:
-    need(level == "none" or not missing(), missing())
-    for number in range(20):
-        victim = Victim(tmp_path / str(number), level)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            victim.process.wait(0.04 * number)
-        helpers = victim.helpers()
-        victim.kill(KILLS[number % len(KILLS)])
-        victim.end()
-        victim.wait_for_helpers(helpers)
-        assert victim.left() == [], (number, KILLS[number % len(KILLS)])

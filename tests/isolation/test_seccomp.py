@@ -167,9 +167,8 @@ def test_every_family_of_sockets_but_three_whatever_the_upper_bits(family: int) 
 
 
 @pytest.mark.parametrize("upper", [0, 1 << 32, 0xFFFFFFFF << 32])
-@pytest.mark.parametrize("family", range(64))
-def test_the_families_there_are(family: int, upper: int) -> None:
-    assert (judged(number("socket"), family | upper) == _ALLOW) == (family in (1, 2, 10))
+def test_the_families_there_are(upper: int) -> None:
+    assert [family for family in range(64) if judged(number("socket"), family | upper) == _ALLOW] == [1, 2, 10]
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0, 1 << 32, 0xFFFFFFFF << 32]))

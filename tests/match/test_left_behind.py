@@ -114,9 +114,3 @@ def kill_at(seconds: float, tmp_path: Path) -> None:
 @pytest.mark.parametrize("seconds", [0.15, 0.4, 1.2])
 def test_nothing_outlives_a_killed_referee(seconds: float, tmp_path: Path) -> None:
     kill_at(seconds, tmp_path)
-
-
-@pytest.mark.soak
-def test_nothing_outlives_a_referee_killed_at_any_moment(tmp_path: Path) -> None:
-    for moment in range(12):
-        kill_at(0.05 + 0.13 * moment, tmp_path)

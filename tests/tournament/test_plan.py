@@ -124,7 +124,7 @@ def calls(seed: int, pool: core.Pool, store: core.Store | None = None) -> list[C
     return plan.calls
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[] if seed < 20 else [pytest.mark.soak]) for seed in range(150)])
 def test_a_plan_is_a_sequential_program(seed: int) -> None:
     """One worker or eight, lost attempts, second results: always the same calls, and the same in a reader that plays nothing."""
     first = calls(seed, RandomPool(1, seed))
@@ -139,7 +139,7 @@ def test_a_plan_is_a_sequential_program(seed: int) -> None:
     assert pool.played == []
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[] if seed < 5 else [pytest.mark.soak]) for seed in range(40)])
 def test_a_plan_goes_on_after_kills(seed: int, tmp_path: Path) -> None:
     first, keys = calls(seed, RandomPool(1, seed)), Counter[str]()
     kills = 0

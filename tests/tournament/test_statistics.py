@@ -28,6 +28,7 @@ def test_the_ratings_are_those_of_the_vectors() -> None:
     for case in VECTORS["ratings"]:
         rated = ratings((str(a), str(b), score) for a, b, score in case["results"])
         assert {int(team): elo for team, elo in rated.items()} == pytest.approx(dict(enumerate(case["elo"])), abs=0.01)
+        assert sum(rated.values()) == pytest.approx(0, abs=1e-6)
 
 
 def test_values_without_a_meaning_are_refused() -> None:
