@@ -67,6 +67,6 @@ BOTS = (
 
 
 def middling(game: str, seat: str, rules: str) -> str | None:
-    """Return the name of the example bot of middling strength for a seat under a rule set; None if there is none."""
+    """Return the name of the example bot of middling strength for a seat under a rule set; None without one."""
     names = [bot.name for bot in BOTS if bot.game == game and bot.plays(seat) and (not bot.rules or rules in bot.rules)]
     return names[len(names) // 2] if names else None

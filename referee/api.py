@@ -122,7 +122,7 @@ def run(request: MatchRequest, players: Mapping[Seat, Player]) -> Result:
             raise PlayerError("A person plays on a page, which the command line serves: referee play human runner")
         lineup[seat] = request.bot(str(each), seat)
     replay = request.reserve(map(label, players.values()), tuple(lineup))
-    # A class can't be interrupted, so its time is nobody's business.
+    # A class can't be interrupted, so it has no time limits.
     times = {seat: _UNTIMED for seat, each in players.items() if inspect.isclass(each)}
     return Match(request.spec(lineup, replay, times)).run()
 
@@ -161,14 +161,14 @@ def label(player: Player) -> str:
 
 
 def path_text(out: str | os.PathLike[str] | None) -> str | None:
-    """Return the path for a replay as text. UsageError if it is no path."""
+    """Return the path for a replay as text. UsageError for other values."""
     if out is not None and not isinstance(out, str | os.PathLike):
         raise UsageError(f"out is {out!r:.40}, but must be the path of a file or a folder.")
     return None if out is None else str(out)
 
 
 def _limits(time: Time) -> dict[str, Any]:
-    """Return the limits of an argument ``time`` as the table of a match file. UsageError if it is none."""
+    """Return the limits of an argument ``time`` as the table of a match file. UsageError if it isn't a mapping of limits."""
     if isinstance(time, TimeControl):
         return dict(time)
     if not isinstance(time, Mapping):

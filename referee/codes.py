@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game
 
-#: What a code of a section is, where that isn't the section's name without its last letter.
+#: The kind of a section's codes, if it isn't the section's name without its last letter.
 _KINDS = {
     "Causes of faults": "cause",
     "Exit statuses": "exit status",
@@ -132,7 +132,7 @@ def sections(entries: Iterable[Meaning]) -> dict[str, list[Meaning]]:
 
 
 def find(code: str, on_broken: Callable[[SettingsError], object] = lambda _: None) -> list[Meaning]:
-    """Return the meanings of a code. UsageError names the closest code if there is none. ``on_broken`` is that of ``meanings``."""
+    """Return the meanings of a code. UsageError suggests the closest code for an unknown one. ``on_broken`` is that of ``meanings``."""
     all_meanings = meanings(on_broken)
     entries = [meaning for meaning in all_meanings if meaning.code == code]
     if not entries:

@@ -36,7 +36,7 @@ class RefereeError(Exception):
     """Base class of the referee's own exceptions. The text is one sentence for the user, and has everything unprintable escaped."""
 
     exit_code = 4
-    #: JSON data about the work that was done before, which ``--json`` prints beside the sentence.
+    #: JSON data about earlier work, which ``--json`` prints beside the sentence.
     facts: Mapping[str, Any] | None = None
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class ReplayError(UsageError):
 
 
 class ReplayWrong(ReplayError):
-    """A replay was read and doesn't hold: its moves don't give what it records."""
+    """A replay is wrong: its moves don't give what it records."""
 
     exit_code = 1
 
@@ -98,7 +98,7 @@ class ReplayCut(ReplayError):
 
 
 class Interrupted(RefereeError):
-    """Ctrl-C, or a signal that asks for the end, has ended a command whose ``facts`` are worth telling."""
+    """Ctrl-C, or a signal that asks for the end, has ended a command; ``facts`` are its results so far."""
 
     def __init__(self, facts: Mapping[str, Any], exit_code: int = 130) -> None:
         super().__init__("Interrupted.")
@@ -106,7 +106,7 @@ class Interrupted(RefereeError):
         self.exit_code = exit_code
 
 
-#: The codes of void matches for which one of the players may be to blame, and nobody can see which: their supervisor was killed, or the
+#: The codes of void matches for which one player may be to blame without evidence which: their supervisor was killed, or the
 #: machine was too busy to judge one of them.
 SUPERVISOR, BUSY = DISPUTED = ("supervisor", "busy")
 
@@ -116,7 +116,7 @@ class MatchVoid(RefereeError):
 
     ``reason`` is a code: ``limit``, ``disk`` or ``memory`` if this machine could not give the bots what they were promised, one of
     ``DISPUTED``, "" for anything else without a code. ``seats`` are the seats whose bots the failure hit, with a code of ``DISPUTED`` those
-    of which one may be to blame; empty if there is none in particular.
+    of which one may be to blame; empty if no particular seat is.
     """
 
     exit_code = 4

@@ -120,7 +120,7 @@ class Replay(Generic[S]):
         return f"<Replay {self.path.name}: {self._game.info.name}, {names}>"
 
     def _repr_html_(self) -> str:
-        """A notebook shows the sentence of the result and the viewer, in a frame that can do nothing but run itself."""
+        """A notebook shows the sentence of the result and the viewer, in a frame that can only run its own script."""
         from referee.notebook import shown_match
 
         return shown_match(str((self.result or {}).get("text", "The replay has no result.")), self.path)

@@ -85,7 +85,7 @@ class State(EngineState):
         return rings, won
 
     def next_wins(self) -> list[tuple[int, Order, int]]:
-        """Return the cells that each of the bot's robots can win alone with its next step: (robot, order, cells), the most first."""
+        """Return the cells that each of the bot's robots can win by itself with its next step: (robot, order, cells), the most first."""
         steps = ((robot, order, to) for robot, cell in enumerate(self.mine) for order, to in self.neighbours(cell).items())
         wins = ((robot, order, self.closes(to)[1]) for robot, order, to in steps)
         return sorted((win for win in wins if win[2]), key=lambda win: -win[2])

@@ -91,7 +91,7 @@ def start(*, game: str = "evasion", rules: str | None = None, seat: str | None =
 
 
 class Answer(NamedTuple):
-    """A bot's answer as the referee reads it: the ``move``, the remark ``say`` (None: there is none) and the shapes of ``draw`` as JSON."""
+    """A bot's answer as the referee reads it: the ``move``, the remark ``say`` (None without one) and the shapes of ``draw`` as JSON."""
 
     move: Any
     say: str | None
@@ -190,13 +190,13 @@ def _name(bot: type[Bot] | Bot) -> str:
 def _check_bot(bot: object) -> None:
     """Raise TypeError unless this is a bot, or a class of bots, that plays a game."""
     if not (isinstance(bot, Bot) or (isinstance(bot, type) and issubclass(bot, Bot))):
-        raise TypeError(f"{bot!r:.60} is no bot; ask takes a class that is derived from one of sdk, such as sdk.HunterBot")
+        raise TypeError(f"{bot!r:.60} is not a bot; ask takes a class that is derived from one of sdk, such as sdk.HunterBot")
     if not bot._seats:
         raise TypeError(f"{_name(bot)} plays no game; derive it from a class of sdk, such as sdk.HunterBot")
 
 
 def _asked_seat(bot: type[Bot] | Bot, game_object: Game, state: Any, seat: str | None) -> str:
-    """Return the seat that is asked. Raises ValueError if it can't be told, or owes no move."""
+    """Return the seat that is asked. Raises ValueError if it is ambiguous, or owes no move."""
     outcome = game_object.outcome(state)
     if outcome is not None:
         raise ValueError(f"the game is over in this position: {outcome.text}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from referee.arena.bells import listening
 from referee.arena.versions import ACCEPTED, BUILDING, CHECKER, CHECKING, REFUSED
 from referee.errors import UsageError
-from referee.isolation.launcher import tell_builds
+from referee.isolation.launcher import on_builds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +41,7 @@ class Checker:
         self._current: HandIn | None = None
         self._stored_at = 0.0
         self._lines: list[str] = []
-        tell_builds(lambda _: self._move(BUILDING, {"progress": "building the program"}))
+        on_builds(lambda _: self._move(BUILDING, {"progress": "building the program"}))
 
     def check_next(self) -> bool:
         """Check the first hand-in that waits, and store what was found. False if none waits.

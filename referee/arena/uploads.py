@@ -127,7 +127,7 @@ class Uploads:
             raise
 
     def _too_large(self) -> str:
-        return f"The file has more than {self._season.max_bytes:,} bytes, which is the limit; hand in the bot's own files alone."
+        return f"The file has more than {self._season.max_bytes:,} bytes, which is the limit; hand in only the bot's own files."
 
     def _keep(self, team: str, note: str, file: UploadFile) -> HandIn:
         """Write a file into a folder of its own, which gets its name when it is complete, and queue it."""

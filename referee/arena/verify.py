@@ -86,7 +86,7 @@ class _ArenaCheck:
                 shows = "show" if self._replays.started[version.name] > 1 else "shows"
                 self._problems.append(f"{statement}, so it loses all its duels, but {count} of it {shows} that it started.")
             else:
-                yield f"{statement}; there is no replay of it, so nothing but the store shows that."
+                yield f"{statement}; there is no replay of it, so only the store shows that."
 
     def _left(self) -> Iterator[str]:
         """Yield notes about matches that have no replay."""

@@ -1,1 +1,1 @@
-"""What an author does with one bot: checks it, asks it the questions of a replay again, and begins a new one."""
+"""Tools for the author of one bot: checks, repeated questions of a replay, and starters."""

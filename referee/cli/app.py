@@ -147,7 +147,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         signal.signal(signal.SIGINT, _Ends(lambda _: KeyboardInterrupt()))
         as_json = bool(options.get("as_json"))
         if not options.get("quiet"):
-            scripts.tell(lambda text: say(f"note: {text}"))
+            scripts.on_notice(lambda text: say(f"note: {text}"))
         try:
             called(*args, **options)
         except RefereeError as error:

@@ -69,10 +69,10 @@ def check(
         raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
     checked_isolation(isolation, "--isolation")
     from referee.author.check.run import run
-    from referee.isolation.launcher import tell_builds
+    from referee.isolation.launcher import on_builds
 
     if not quiet:
-        tell_builds(announce_build)
+        on_builds(announce_build)
     request = requested(bot, seat, game, rules, isolation, chosen, (lambda _: None) if quiet else say)
     with contextlib.closing(StatusLine(is_quiet=quiet)) as line:
         report = run(request, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check.name}"))

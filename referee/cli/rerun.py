@@ -109,7 +109,7 @@ def debug(
     from referee.author.pinned_test import check_free, write
     from referee.author.repeat import program_of
     from referee.isolation.file_names import published
-    from referee.isolation.launcher import tell_builds
+    from referee.isolation.launcher import on_builds
 
     isolation = isolation or ("auto" if bot is None else "none")
     checked_isolation(isolation, "--isolation")
@@ -117,7 +117,7 @@ def debug(
         check_free(as_test)
     bot, recorded = _recorded(file, bot, seat, "debug")
     subject = program_of(bot, recorded)
-    tell_builds(announce_build)
+    on_builds(announce_build)
     turn = debugger.turn_of(recorded, turn)
     with _opened(isolation, limits_of(recorded.replay.head), subject) as launcher:
         result = debugger.debug(recorded, turn, published(subject, str(Path.cwd())), launcher, say)

@@ -49,11 +49,11 @@ def run_match(
     matches, such as "game 2, ".
     """
     # The loop and the sandbox are a fifth of the start of other commands.
-    from referee.isolation.launcher import open_launcher, tell_builds
+    from referee.isolation.launcher import on_builds, open_launcher
     from referee.match.match import Match
 
     quiet = request.quiet
-    tell_builds(announce_build if not quiet else lambda _: None)
+    on_builds(announce_build if not quiet else lambda _: None)
     people = tuple(seat for seat, name in names.items() if seat not in visitors and is_human(name))
     bots = {seat: request.bot(name, seat) for seat, name in names.items() if seat not in visitors and seat not in people}
     _check(show, is_for_people=bool(people), time=request.options.settled().time)

@@ -1,1 +1,1 @@
-"""What was handed in: whose it is, and how the platforms of courses lay it out."""
+"""Hand-ins: the layouts of course platforms, the owners, the programs and the copies."""

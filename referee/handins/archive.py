@@ -1,7 +1,7 @@
-"""Unpacks archives that nobody has checked: zip, tar and tar.gz.
+"""Unpacks untrusted archives: zip, tar and tar.gz.
 
-Theory of operation. Nothing that an archive says about itself is trusted. Entries and bytes are counted while they are read, against
-the limits of a hand-in. Each part of a path is made in the open folder before it, never through a link, and a name that exists
+Theory of operation. The referee trusts nothing that an archive says about itself. It counts entries and bytes while it reads them, against
+the limits of a hand-in. It creates each part of a path in its open parent folder, never through a link, and a name that exists
 already is never opened. Links, devices and paths that lead out are refused by name. An archive can't make the referee read more than a
 small piece at once, so its memory stays small too.
 """
@@ -312,7 +312,7 @@ class _Careful:
 
     def read(self, size: int = -1) -> bytes:
         if self._most is not None and size > self._most:
-            raise refusal(self._label, "is an archive with far too many files in it; submit the bot's own files alone.")
+            raise refusal(self._label, "is an archive with far too many files in it; submit only the bot's own files.")
         return self._file.read(size)
 
 
@@ -337,7 +337,7 @@ class _Forward:
         data = self._file.read(size)
         self._at += len(data)
         if self._most is not None and self._at > self._most:
-            raise refusal(self._label, f"has more than {MOST_BYTES >> 20} MiB; submit the bot's own files alone.")
+            raise refusal(self._label, f"has more than {MOST_BYTES >> 20} MiB; submit only the bot's own files.")
         return data
 
     def seek(self, place: int) -> int:

@@ -1,4 +1,4 @@
-"""Collects what was handed in: copies or unpacks each hand-in, and finds its programs.
+"""Collects hand-ins: copies or unpacks each, and finds its programs.
 
 A hand-in that can't play gets a reason, one sentence, and never stops the others. Only a failure of the referee itself, such as a full disk,
 ends the collection.
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Seat
 
-#: So many archives may lie in one another.
+#: The deepest nesting of archives.
 _MOST_ARCHIVES = 2
 #: The end of the names of opponents in the results; no student may have such a name.
 _OPPONENT = "-opponent"
@@ -52,12 +52,12 @@ def collect(
     """Copy or unpack all hand-ins of a class into ``folder``, one folder each, and return them.
 
     ``source`` is a folder, a bulk download, or an archive of one; a single file is a class of one student. With a roster the order is the
-    roster's, and students without a hand-in are missing; hand-ins that belong to nobody on the roster come last and say so in their reason.
+    roster's, and students without a hand-in are missing; hand-ins of nobody on the roster come last, with a reason.
     ``seats`` are the seats for which a hand-in needs a program, ``others`` the game's other roles. ``earlier`` are the hand-ins
     of earlier runs: the same person stays the same student. Earlier contents of the same places in ``folder`` are replaced.
 
-    UsageError if ``source`` or the roster can't be read; if the layout isn't certain, or if a student has several hand-ins, or one that was
-    another person's; or if there is no student at all.
+    UsageError if ``source`` or the roster can't be read; if the layout isn't certain; if a student has several hand-ins, or one of
+    another person; or if there is no student at all.
     """
     if layout not in layouts.LAYOUTS:
         raise UsageError(f"--layout is {layout!r:.60}, but must be one of {', '.join(layouts.LAYOUTS)}.")
@@ -94,7 +94,7 @@ class StudentNames:
         self._taken = {file_name(name) for name in taken}
 
     def new(self, preferred: str) -> str:
-        """Return a printable name that nobody has yet, the wanted one if possible."""
+        """Return a new printable name, the preferred one if possible."""
         text = " ".join(unicodedata.normalize("NFC", preferred).split())
         text = "".join(char if char.isprintable() else "_" for char in text)[:LONGEST_NAME].strip()
         while len(file_name(text).encode()) > roster.LONGEST_FILE_NAME - 10:

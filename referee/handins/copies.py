@@ -1,4 +1,4 @@
-"""Copies of what was handed in: made in a folder of their own, and kept under the hash of their files, where they never change."""
+"""Copies of hand-ins: created in a temporary folder, and kept under the hash of their files, where they never change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from referee.isolation import submission
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: How the names of folders begin whose copies are not complete.
+#: The prefix of folders with incomplete copies.
 _INCOMING = ".incoming-"
 #: Such a folder that is older than this, in seconds, was left by a process that was killed.
 _ABANDONED_SECONDS = 86_400.0
@@ -48,7 +48,7 @@ def is_incoming(folder: Path) -> bool:
 
 
 def keep(copy: Path, place: Path) -> None:
-    """Move a complete copy to its place, whose path has the hash of its files. Files that are there already are the same ones, and stay."""
+    """Move a complete copy to its place. The path has the hash of its files, so existing files there are the same, and stay."""
     if place.exists():
         submission.remove(str(copy))
         return

@@ -1,4 +1,4 @@
-"""Reads what Gradescope's export says about its hand-ins: whose each one is, and the instant at which it was handed in.
+"""Reads the metadata of Gradescope's export: the owner and the time of each hand-in.
 
 Source: Gradescope's export of hand-ins, submission_metadata.yml beside one folder for each hand-in.
 """
@@ -28,7 +28,7 @@ _TIME = re.compile(
     r"(\d{4})-(\d\d?)-(\d\d?)(?:[Tt]|\s+)(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?\s*(?:(Z|UTC|GMT)|([+-])(\d\d?)(?::?(\d\d))?)?",
     re.ASCII | re.IGNORECASE,
 )
-#: How a time was written: with its zone, without one, in an unknown form, or not at all.
+#: The form of a time: with its zone, without one, unknown, or missing.
 ZONED, LOCAL, UNREADABLE, NONE = "zoned", "local", "unreadable", "none"
 
 
@@ -85,7 +85,7 @@ def submitters(facts: Json) -> list[tuple[str, ...]]:
 
 
 def metadata(path: Path) -> dict[str, Json]:
-    """Return what Gradescope says about each hand-in. Text of students is in it, so it is never read as code."""
+    """Return Gradescope's metadata of each hand-in. It contains text of students, so it is never run as code."""
     try:
         import yaml
     except ImportError:

@@ -29,7 +29,7 @@ _EMPTY = "empty folder"
 
 
 def changed(entry: Entry, stored: Entry) -> tuple[str, ...]:
-    """Return what has changed in an entry since it was stored, one phrase for each seat and file; empty if nothing has."""
+    """Return the changes of an entry since it was stored, one phrase for each seat and file; empty without changes."""
     if entry.hash == stored.hash:
         return ()
     changes = []
@@ -65,7 +65,7 @@ def check_copy(entry: Entry, seat: Seat, bot: Bot, folder: str) -> None:
 
 
 def _comparable(files: Mapping[str, str]) -> dict[str, str]:
-    """Return what a copy has in common with the files that it was made of."""
+    """Return the part of the hashes that a copy shares with its original files."""
     return {path: mark.removesuffix(_EXECUTABLE) for path, mark in files.items() if mark != _EMPTY}
 
 
@@ -110,7 +110,7 @@ def _outermost(pieces: Sequence[Piece]) -> list[Path]:
 
 
 def _labels(sources: Sequence[Path]) -> dict[Path, str]:
-    """Return the name of each file and folder of a hand-in in hashes; a folder that is alone may have any name."""
+    """Return the name of each file and folder of a hand-in in hashes; a single folder may have any name."""
     if len(sources) == 1 and sources[0].is_dir():
         return {sources[0]: ""}
     labels: dict[Path, str] = {}

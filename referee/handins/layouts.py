@@ -81,7 +81,7 @@ class DownloadedHandIn(NamedTuple):
 
     @property
     def number(self) -> str:
-        """The number by which Canvas or Moodle knows the person or the team; "" if there is none."""
+        """The number of the person or team in Canvas or Moodle; "" without one."""
         platform, _, number = self.person.partition(" ")
         return number if platform in (CANVAS, MOODLE) and number.isdecimal() else ""
 
@@ -176,7 +176,7 @@ def _matching(pattern: re.Pattern[str], names: Iterable[str]) -> dict[str, re.Ma
 def _layout(names: Sequence[str], kinds: Mapping[str, int]) -> str:
     """Return the layout that the names at the top have. UsageError if only some of them are named as by a platform, or all as by two.
 
-    A student chooses the ends of these names on some platforms, and never the beginnings. So one name alone decides nothing.
+    A student chooses the ends of these names on some platforms, and never the beginnings. So a single name decides nothing.
     """
     if kinds.get(METADATA) == stat.S_IFREG:
         other = next((name for name in names if name != METADATA and not gradescope.FOLDER.fullmatch(name)), None)
@@ -257,7 +257,7 @@ def _moodle(top: Path, names: Mapping[str, re.Match[str]], kinds: Mapping[str, i
         full_name, number = first["name"], first["number"] or ""
         reason = next((reasons[name] for name in files if reasons.get(name)), "")
         if not files:
-            reason = f"The hand-in '{group[0]:.120}' is a text and no file; a bot is a file."
+            reason = f"The hand-in '{group[0]:.120}' is a text, not a file; a bot is a file."
         whole = [name for name in files if kinds.get(name) == stat.S_IFDIR]
         if len(whole) > 1 or (whole and len(files) > 1):
             reason = reason or _several(files)
@@ -300,7 +300,7 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
         person = names[graded[0]]["name"] or ""
         reason = next((reasons[name] for name in files if reasons.get(name)), "")
         if not files:
-            reason = f"The hand-in '{graded[0]:.120}' is a text or a link and no file; a bot is a file."
+            reason = f"The hand-in '{graded[0]:.120}' is a text or a link, not a file; a bot is a file."
         hand_ins.append(
             DownloadedHandIn(
                 graded[0],
@@ -322,7 +322,7 @@ def _canvas(top: Path, names: Mapping[str, re.Match[str]], reasons: Mapping[str,
 def _divisible(names: Mapping[str, re.Match[str]]) -> dict[str, str]:
     """Return the names that can be divided in two ways, each with the student's number by the second one.
 
-    A student chooses the own name and the name of the file, so both may have numbers in them. Canvas alone writes LATE, because it makes the
+    Students choose their own name and the name of the file, so both may have numbers in them. Only Canvas writes LATE, because it makes the
     letters of names small, and there is no name before an anonymous number. A second division is no real one if others have the same number of
     an attachment, or if that number is far shorter than those of others: "project_1_2_bot.zip" is the name of a file.
     """

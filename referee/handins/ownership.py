@@ -2,7 +2,7 @@
 
 With a roster, a person is a row of it; without one, the name of the hand-in in its layout. An account is what a platform vouches for: the
 student id with the whole address, or the platform's number. Of the hand-ins of one account the last counts. People choose their own names, so
-a name alone claims nobody where the platform gives an id or an address: such a hand-in is listed and left out.
+a name is not enough to identify a person if the platform gives an id or an address: such a hand-in is listed and left out.
 
 """
 
@@ -199,7 +199,7 @@ def _hand_in_of(attribution: Attribution) -> DownloadedHandIn:
 
 
 class _Facts(NamedTuple):
-    """What all hand-ins of a download together say.
+    """The facts that follow from all hand-ins of a download together.
 
     ``are_numbers``: the roster has numbers of the platform. ``is_open``: it has no number, id or address of any hand-in, so that names count.
     ``is_vouched``: the platform gives ids or addresses; ``has_one_domain``: the addresses end alike. ``are_teams``: teams handed in.
@@ -234,7 +234,7 @@ def _facts(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> _
 def _on_roster(
     hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn], clashes: list[str]
 ) -> tuple[list[Attribution], list[Attribution], list[Attribution]]:
-    """Return a attribution for each student on the roster, those of hand-ins that belong to none of them, and one for each other hand-in."""
+    """Return an attribution for each student on the roster, and one for each other hand-in."""
     hand_ins = _without_groups(hand_ins, rows)
     facts = _facts(hand_ins, rows)
     is_anybodys = False

@@ -1,4 +1,4 @@
-"""Packs a bot for a server: its own files, without what they say about this machine."""
+"""Packs the files of a bot for a server, without facts about this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def packed(bot: Path) -> tuple[str, bytes]:
             if not bot.is_file():
                 raise UsageError(f"{bot} is a device or a pipe; name the bot's file, its folder or an archive of it.")
             if bot.stat().st_size > MOST_BYTES:
-                raise UsageError(f"{bot} has more than {MOST_BYTES >> 20} MiB; hand in the bot's own files alone.")
+                raise UsageError(f"{bot} has more than {MOST_BYTES >> 20} MiB; hand in only the bot's own files.")
             return bot.name, bot.read_bytes()
         packed, entries = io.BytesIO(), contents.entries(str(bot), bot.name)
         if all(entry.kind == contents.FOLDER for entry in entries.values()):
@@ -31,7 +31,7 @@ def packed(bot: Path) -> tuple[str, bytes]:
         with tarfile.open(fileobj=packed, mode="w:gz") as archive:
             for path, entry in entries.items():
                 if entry.kind not in (contents.FILE, contents.EXECUTABLE, contents.FOLDER):
-                    raise UsageError(f"{bot} has a link or another thing that is no file: {path}. Put a copy there.")
+                    raise UsageError(f"{bot} contains {path}, which is a link or another special file. Replace it with a copy.")
                 archive.add(bot / path, path, recursive=False, filter=_anonymous)
     except OSError as error:
         raise UsageError(f"{error.filename or bot} can't be read: {error.strerror or error}.") from None
@@ -39,5 +39,5 @@ def packed(bot: Path) -> tuple[str, bytes]:
 
 
 def _anonymous(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """Leave out whose a file is on this machine."""
+    """Remove the owner of a file on this machine."""
     return entry.replace(uid=0, gid=0, uname="", gname="", deep=False)

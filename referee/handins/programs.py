@@ -1,4 +1,4 @@
-"""Finds the program of each seat among the files of a hand-in, and says what is wrong if there is none."""
+"""Finds the program of each seat among the files of a hand-in, and says what is wrong if it is missing."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def players_of(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: 
     if role := next((seat for seat in others if name.partition(".")[0] == seat), None):
         raise submission.refusal(
             label,
-            f"has no program for the {lacking[0]}: a file {lacking[0]}.*, main.* or bot.*; by its name, '{name:.80}' plays the {role} alone.",
+            f"has no program for the {lacking[0]}: a file {lacking[0]}.*, main.* or bot.*; by its name, '{name:.80}' plays only the {role}.",
         )
     _check_program(top / name, lacking[0], label)
     names = [path.name for path in top.iterdir()]
@@ -69,7 +69,7 @@ def players_of(top: Path, seats: Sequence[Seat], others: Sequence[Seat], label: 
 
 
 def _by_bot_toml(top: Path, seats: Sequence[Seat], label: str, files: Sequence[str]) -> Mapping[Seat, str]:
-    """Return the folder for each seat that its ``bot.toml`` or a program in it plays. PlayerError if the file is wrong or there is none."""
+    """Return the folder for each seat that its ``bot.toml`` or a program in it plays. PlayerError if the file is wrong or missing."""
     players: dict[Seat, str] = {}
     others = [name for name in files if name != bot_toml.NAME]
     for seat in seats:
@@ -87,7 +87,7 @@ def _by_bot_toml(top: Path, seats: Sequence[Seat], label: str, files: Sequence[s
 
 
 def _chosen(files: Sequence[str], seat: Seat, label: str) -> str:
-    """Return the program for a seat by its name, "" if there is none. PlayerError if several could be it."""
+    """Return the program for a seat by its name, "" without one. PlayerError if several could be it."""
     for beginning in (seat, *MAIN):
         candidates = [name for name in files if name == beginning or name.startswith(f"{beginning}.")]
         if len(candidates) > 1:
@@ -110,7 +110,7 @@ def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], program
         return submission.refusal(label, f"{begin}; at its top there is {listed(files)}.")
     inside = [f"{folder}/{name}" for folder in folders[:MOST_NAMED] for name in file_names(top / folder) if is_program(top / folder / name)]
     contents = listed(folders) + (f", with {listed(inside)}" if inside else "")
-    return submission.refusal(label, f"{begin}; at its top there are only folders, {contents}; submit the files of one folder alone.")
+    return submission.refusal(label, f"{begin}; at its top there are only folders, {contents}; submit only the files of one folder.")
 
 
 def _check_program(path: Path, seat: Seat, label: str) -> None:
@@ -121,7 +121,7 @@ def _check_program(path: Path, seat: Seat, label: str) -> None:
     if path.suffix == ".py":
         return
     if not is_program(path):
-        otherwise = "is no Python file, no executable, and its first line names no interpreter, such as #!/usr/bin/env node."
+        otherwise = "is neither a Python file nor executable, and its first line doesn't name an interpreter, as #!/usr/bin/env node does."
         remedy = languages.how_to_submit(path) or otherwise
         raise submission.refusal(label, f"has a file for the {seat} that can't be run: {name} {remedy}")
     words = runtime.first_line(str(path))
@@ -150,7 +150,7 @@ def file_names(top: Path) -> list[str]:
 
 
 def is_program(path: Path) -> bool:
-    """True for a file that can be run, or that says how the folder is run."""
+    """True for a program, or a file that says how to run the folder."""
     return bot_toml.is_bot_toml(path.name) or path.suffix == ".py" or _begins(path).startswith((b"#!", *_BINARIES))
 
 

@@ -185,7 +185,7 @@ def _check_different(rows: Iterable[RosterRow], label: str, who: str) -> None:
         other = seen.setdefault(file_name(row.student), row)
         if other is not row:
             raise UsageError(
-                f"Lines {other.line} and {row.line} of the roster {label} have {who}s that can't be told apart: '{other.student:.60}' and '{row.student:.60}'."
+                f"Lines {other.line} and {row.line} of the roster {label} have {who}s that can't be distinguished: '{other.student:.60}' and '{row.student:.60}'."
             )
 
 

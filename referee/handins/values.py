@@ -1,4 +1,4 @@
-"""The values that gradings, leagues and arenas take from here: what one student handed in, and the entry that plays."""
+"""The values for gradings, leagues and arenas: the hand-in of one student, and the entry that plays."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ OK, MISSING, REFUSED = ("ok", "missing", "refused")
 
 
 class HandIn(NamedTuple):
-    """What one student handed in.
+    """The hand-in of one student.
 
     ``student`` identifies the student in all tables, ``full_name`` is the person's name where one is known. ``name`` is that of the file or
-    folder that was handed in ("" if nothing was). ``folder`` is the referee's own copy, None if there is none; ``players`` has the player
+    folder that was handed in ("" if nothing was). ``folder`` is the referee's own copy, if any; ``players`` has the player
     of each seat, as on the command line. A hand-in that can't play has a ``reason``, one sentence, and a missing one has the status
     "missing". ``run`` is the number of the run of a grading that took it, 0 if nothing was handed in. ``place`` is the student's line on the
     roster, None for students that aren't on one. ``person``, ``late`` and ``replaced`` are those of ``layouts.DownloadedHandIn``, ``roster_name``

@@ -1,11 +1,11 @@
 """Runs each bot as a separate user at the level ``limits+user``, for machines that allow no namespaces, such as a grader's container.
 
 Theory of operation. The referee runs as root. Each bot runs under a user ID that no other process has, without capabilities and
-without a way to gain any. The permissions of files then separate it from everything that is closed to other users: the referee's files, the
+without a way to gain any. File permissions then separate it from everything that is closed to other users: the referee's files, the
 opponent's and those of other matches. It can signal and trace only its own processes. Its program is a copy that it can read and not
 change, its scratch folder is its own. Both are removed with the bot.
 
-``confinement`` also takes the network from it, and where the kernel can, the right to write anywhere else.
+``confinement`` also takes away the network and, if the kernel can, the right to write anywhere else.
 
 This is weaker than a sandbox. The bot sees which programs run, and it can read whatever is open to every user. A program of a dialect keeps
 the network, because it connects to a port.
@@ -43,7 +43,7 @@ _FILTER_FD = 3
 
 
 class UserProcess(BotProcess):
-    """A bot that runs without a sandbox as a user of its own. Its ``folder`` is removed with it; "" for a build, whose files stay.
+    """A bot that runs without a sandbox as a user of its own. Its ``folder`` is removed with it; "" for a build, because its files stay.
 
     The supervisor removes files only after the last of its matches. By then another bot may have the user ID.
     """
@@ -58,7 +58,7 @@ class UserProcess(BotProcess):
         super().close()
         if self._user is not None:
             if self.is_sandbox:
-                # Nothing else separates it from those that it has left behind.
+                # Only their common user ID still connects the bot with the processes that it left behind.
                 users.end_all_of(self._user.number)
             if self._folder and not supervisor.attempt(os.rmdir, self._folder):
                 supervisor.attempt(supervisor.remove_tree, self._folder)
@@ -68,7 +68,7 @@ class UserProcess(BotProcess):
 
 
 class OtherUserProcess(UserProcess):
-    """A bot that a user of its own separates from the machine. ``home`` is the copy of its files; ``processes`` its limit with room for what starts it."""
+    """A bot with a user of its own. ``home`` is the copy of its files; ``processes`` its limit, plus the processes that start it."""
 
     is_sandbox = True
 
@@ -103,7 +103,7 @@ def refuse_missing(plans: Iterable[Plan]) -> None:
             )
     try:
         with users.other_user() as number:
-            # Containers can withhold the rights that this takes.
+            # A container may lack the rights for this.
             line = [*users.become(number), bubblewrap.tool("true") or "true"]
             done = subprocess.run(line, capture_output=True, text=True, errors="replace", timeout=_SETPRIV_SECONDS, check=False)
     except (OSError, subprocess.SubprocessError) as error:
@@ -157,7 +157,7 @@ def process(plan: Plan, level: Level, cpu_seconds: int | None, announce: Callabl
 
 
 def _show(top: str, group: int) -> None:
-    """Let a group read and execute a copy, as in ``submission.copy``. The copy stays root's, so that the bot can't change its mode or its content."""
+    """Let a group read and execute a copy, as in ``submission.copy``. Root stays its owner, so the bot can't change its mode or content."""
     for folder, _, files in os.walk(top):
         os.chown(folder, 0, group)
         os.chmod(folder, 0o750)
@@ -176,5 +176,5 @@ def give(top: str, user: int) -> None:
 
 
 def _closed(plan: Plan) -> str | None:
-    """Return the first path of this machine that a bot needs and that other users can't read; None if there is none."""
+    """Return the first path of this machine that a bot needs but other users can't read; None if they can read all."""
     return next((path for path in needs(plan) if not runtime.is_open_to_all(path)), None)

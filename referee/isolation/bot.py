@@ -1,4 +1,4 @@
-"""A program that plays, as its author knows it. Nothing here depends on how it is run: see ``plan``."""
+"""A program that plays, as its author knows it. ``plan`` decides how it is run."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PORT = "{port}"
 class Bot(NamedTuple):
     """A program that plays: ``argv`` runs in ``folder``, and ``argv[0]`` is an absolute path.
 
-    ``files`` are the files and folders that belong to it. ``build`` is the command line that makes it from them, empty for a bot that can run
+    ``files`` are the files and folders that belong to it. ``build`` is the command line that builds it from them, empty for a bot that can run
     as it is. ``dialect`` is the protocol that it speaks over TCP, None for the native one. ``label`` is its name from the command line, and
-    ``name`` what the match calls it until it gives its own name: "" for the label. Paths in messages begin in the folder ``home``, "" for the
+    ``name`` its name in the match until it gives its own: "" for the label. Paths in messages begin in the folder ``home``, "" for the
     current one. ``about`` goes into the replay's head.
 
-    ``origin`` is the author's folder of a bot that was built in a copy of it. ``is_blamed``: the bot loses a match that ends in a way for
-    which nobody else can be blamed.
+    ``origin`` is the author's folder of a bot that was built in a copy of it. ``is_blamed``: the bot loses a match with a failure for which
+    nobody else can be to blame.
     """
 
     label: str

@@ -48,7 +48,7 @@ class ProgramStart(NamedTuple):
     """The data for starting the program: it inherits the descriptors ``fds`` as 3, 4 and so on.
 
     ``user`` is the user and group ID under which it starts, without further groups; None for those of the supervisor. ``passage`` are the
-    arguments of ``user_start.enter`` for a program that the supervisor alone separates from root, else None. ``pipes_at`` is the
+    arguments of ``user_start.enter`` for a program that only the supervisor separates from root, else None. ``pipes_at`` is the
     number under which it finds the bot's stdin, with the bot's stdout behind it; 0: they are its own.
     """
 
@@ -61,7 +61,7 @@ class ProgramStart(NamedTuple):
     passage: tuple[tuple[str, ...], ...] | None = None
 
     def descriptors(self, standard: Sequence[int], null: int) -> list[int]:
-        """Return what the program inherits, from 0 on. ``standard`` are the bot's stdin, stdout and stderr, ``null`` leads nowhere."""
+        """Return what the program inherits, from 0 on. ``standard`` are the bot's stdin, stdout and stderr, ``null`` is open to /dev/null."""
         if not self.pipes_at:
             return [*standard, *self.fds]
         return [null, null, standard[2], *self.fds[: self.pipes_at - 3], *standard[:2], *self.fds[self.pipes_at - 3 :]]
@@ -76,7 +76,7 @@ class SoftLimits(NamedTuple):
 
 
 class Cleaning(NamedTuple):
-    """What to clean up: ``writes`` let frozen processes end; ``folders`` are removed when the processes are gone, ``trees`` after the last match."""
+    """What to clean up: ``writes`` let frozen processes end; ``folders`` are removed after the processes, ``trees`` after the last match."""
 
     writes: tuple[tuple[str, str], ...] = ()
     folders: tuple[str, ...] = ()
@@ -104,13 +104,13 @@ class BotProcess(Process):
     holds = False
     is_exact = False
     has_failed = False
-    #: The descriptor for reports about the start, -1 if there is none, and those that the supervisor keeps open.
+    #: The descriptor for reports about the start (-1: none), and those that the supervisor keeps open.
     news_fd = -1
     held_fds: tuple[int, ...] = ()
-    #: What it may write to /dev/shm besides its limit on the disk, in bytes.
+    #: The number of bytes that it may write to /dev/shm besides its limit on the disk.
     shared_bytes = 0
     watch = SoftLimits()
-    #: Where the bot finds the copy of its files; "" if it runs from where they are.
+    #: The bot's path for the copy of its files; "" if it runs without a copy.
     home = ""
 
     def __init__(self, bot: Bot, start: ProgramStart, limits: Limits, level: str) -> None:
@@ -130,7 +130,7 @@ class BotProcess(Process):
             os.set_blocking(fd, False)
         self.seat, self.log = seat, log
         if self.bot.home:
-            # Leagues and gradings publish logs and replays, without folders of this machine.
+            # Leagues and gradings publish logs and replays, which must not show folders of this machine.
             log.rename_files(lambda data: self.file_names().published(data))
         elif self.is_sandbox:
             log.rename_files(lambda data: self.file_names().named_bytes(data))
@@ -143,13 +143,13 @@ class BotProcess(Process):
         return self._file_names
 
     def hand_over(self) -> None:
-        """Close the descriptors that the supervisor has now: those of the start, and those that it keeps open."""
+        """Close the descriptors that the supervisor has taken over: those of the start, and those that it keeps open."""
         for fd in (*self.start.fds, *self.held_fds):
             os.close(fd)
         self.held_fds = ()
 
     def begun(self, pid: int) -> None:
-        """The program was started under this process number."""
+        """Note that the program was started with this process number."""
         self.pid = pid
 
     def end(self, reported: int) -> None:
@@ -161,7 +161,7 @@ class BotProcess(Process):
         self.exceeded = cap
 
     def admit(self, before_start: Callable[[int], None] | None = None) -> bool:
-        """Read reports about the start; True when the program runs. Nothing comes before the start of a bot that isn't separated."""
+        """Read reports about the start; True when the program runs. Without a sandbox there are no reports."""
         return True
 
     @override
@@ -221,11 +221,11 @@ class BotProcess(Process):
         return False
 
     def is_starved(self) -> bool:
-        """True if the kernel has killed something inside for lack of memory although the bot was within its own memory cap."""
+        """True if the kernel has killed one of its processes for lack of memory although the bot was within its memory cap."""
         return False
 
     def kill(self) -> None:
-        """Kill everything in it now, if the supervisor's kill isn't enough."""
+        """Kill all its processes now, if the supervisor's kill isn't enough."""
 
     def exit_status(self, reported: int) -> int:
         """Return the program's exit status, negative for a signal, from the status that the supervisor saw."""
@@ -236,7 +236,7 @@ class BotProcess(Process):
         return cause_of(status, words) if self.exceeded is None else self.exceeded
 
     def may_be_innocent(self, status: int | None, cause: str) -> bool:
-        """True if the machine may be to blame for the end of the bot, not the bot."""
+        """True if the machine, not the bot, may be to blame for the bot's end."""
         return self.exceeded is None and is_doubtful(status, cause)
 
     @override
@@ -263,7 +263,7 @@ class BotProcess(Process):
         return None
 
     def sandbox_failure(self, why: str = "it ended without a word") -> str:
-        """Return the message for a failed sandbox, which makes the match void. ``why`` is used if the sandbox printed nothing."""
+        """Return the message for a failed sandbox, which voids the match. ``why`` is the reason if the sandbox printed nothing."""
         words = self.log.last_lines()
         reason = escape(words[-1], 200) if words else why
         return f"The sandbox of {who(self.seat, self.label, begins=False)} failed: {reason} - the match is void and nobody loses; try: referee doctor"
@@ -294,11 +294,11 @@ class BotProcess(Process):
         self.stdin = -1
 
     def read_stdout(self) -> bytes:
-        """Return what has come on stdout, perhaps nothing. At its end stdout is closed."""
+        """Return the available output on stdout, perhaps none. At its end stdout is closed."""
         try:
             data = os.read(self.stdout, _PIPE_BYTES)
         except BlockingIOError:
-            # It has taken back what it had written.
+            # The bot has read its own output back.
             return b""
         if not data:
             os.close(self.stdout)
@@ -306,7 +306,7 @@ class BotProcess(Process):
         return data
 
     def log_stderr(self, milliseconds: int = 0) -> bool:
-        """Log what comes on stderr within some time, at most one full pipe; False if nothing comes any more or it is closed."""
+        """Log the output on stderr within some time, at most one full pipe; False without output or at its end."""
         if self.stderr < 0 or not readable([self.stderr]).poll(milliseconds):
             return False
         try:
@@ -331,7 +331,7 @@ class BotProcess(Process):
 
 
 def is_ending(pid: int) -> bool:
-    """True if a process ends at this moment or has ended, so that news of its exit status is certain to come."""
+    """True if a process is ending or has ended, so that a report of its exit status is certain to follow."""
     fields = read(f"/proc/{pid}/stat").rpartition(b") ")[2].split()
     return not fields or fields[0] in b"ZX" or bool(int(fields[6]) & _EXITING)
 
@@ -339,7 +339,7 @@ def is_ending(pid: int) -> bool:
 def _signal_group(pid: int, number: int) -> None:
     if pid > 0:
         with contextlib.suppress(OSError):
-            # It has ended, or changed its user; its pipes will show which.
+            # It has ended or changed its user; its pipes will show which.
             os.killpg(pid, number)
 
 
@@ -349,7 +349,7 @@ def _clock_of(pid: int) -> int:
 
 
 def _clock(pid: int) -> float:
-    """Return the processor time of a process with all threads, in seconds; 0 if it is gone or there is none."""
+    """Return the processor time of a process with all threads, in seconds; 0 if it is gone or never existed."""
     try:
         return time.clock_gettime(_clock_of(pid)) if pid else 0.0
     except OSError:

@@ -3,11 +3,11 @@
 Theory of operation
 -------------------
 A bot is a program that nobody has read. It gets an empty machine of its own, made of kernel namespaces by the distribution's
-``bwrap``: a process table in which it is alone, no network at all, a file system that shows its own files, the system's programs and
-its interpreter, all read-only, and two small places in memory where it may write. Only three pipes cross the border.
+``bwrap``: a process table of its own, no network, a file system that shows its own files, the system's programs and
+its interpreter, all read-only, and two small places in memory where it may write. Only three pipes lead out.
 
 Order of events. The supervisor starts bwrap. bwrap builds the namespaces and reports the process number of its inner half (pid 1 of
-the new table) over ``--json-status-fd``. The referee puts that process into its control groups. Only then it lets the bot start, by a
+the new table) over ``--json-status-fd``. The referee puts that process into its control groups. Only then does it let the bot start, by a
 byte on ``--block-fd``. So the bot never runs outside its caps. bwrap keeps its own stdin and stdout open as long as it runs. So the bot's
 pipes are other descriptors, which bwrap closes on its side, and the last program before the bot puts them in their places: the referee
 notices when a bot closes one. At the end the referee kills the inner half. Because it is pid 1 of its
@@ -58,7 +58,7 @@ SHARED_MEMORY_BYTES = 1 << 20
 FILTER_FD, STATUS_FD, BLOCK_FD, STDIN_FD, STDOUT_FD = 3, 4, 5, 6, 7
 DATA_FD = 8
 
-#: Besides /usr: where the loader, names of alternatives and the settings of runtimes are. Nothing else of /etc is to be seen.
+#: Besides /usr: the folders of the loader, of alternatives and of runtimes' settings. Nothing else of /etc is visible.
 _SETTINGS = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl/openssl.cnf")
 _RUNTIME_SETTINGS = ("java",)
 _SYSTEM_FOLDERS = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -102,7 +102,7 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
         line += ["--setenv", "LC_ALL", "C"]
     line += ["--seccomp", str(FILTER_FD), "--json-status-fd", str(STATUS_FD), "--block-fd", str(BLOCK_FD), "--"]
     if not config.own_namespace:
-        # The final switch from root to another user; there is no way back.
+        # The final switch from root to another user, which can't be undone.
         line += [tool("setpriv") or "setpriv", "--reuid", str(config.user), "--regid", str(config.user), "--clear-groups"]
         line += ["--inh-caps=-all", "--no-new-privs", "--"]
     # This is inside the sandbox, so that the cap on processes counts only this bot.
@@ -115,7 +115,7 @@ def command(config: SandboxConfig) -> tuple[str, ...]:
         # The limits hold for the builder, too. It starts the program that Landlock restricts as a child process, so that this program may
         # read some files of its own process.
         return (*line, *limited, *config.builder, *landlock.before(perl, _readable(), {}), *config.argv)
-    # One program less: it takes a millisecond.
+    # This saves a program, which takes a millisecond.
     return (
         *line,
         *landlock.before(perl, _readable(), {getattr(resource, f"RLIMIT_{name.upper()}"): hard[name] for name in hard}, STDIN_FD),
@@ -135,8 +135,8 @@ def perl_path() -> str | None:
 
 def _namespaces(*, own_namespace: bool) -> list[str]:
     return [
-        # Rights over nothing outside; any name will do for the user inside. No further user namespaces: they are where most of the
-        # kernel's holes were found.
+        # No rights outside; the user inside may have any name. No further user namespaces: in them, most of the
+        # kernel's security holes were found.
         *(["--unshare-user", "--uid", "1000", "--gid", "1000", "--disable-userns"] if own_namespace else []),
         # The bot and other processes can't see or signal each other.
         "--unshare-ipc",
@@ -184,7 +184,7 @@ def _files(config: SandboxConfig) -> list[str]:
         # No terminals: the machine has only so many, and one bot could take them all.
         *("--size", "4096", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"),
         *_own_files(config),
-        # Nothing can be written beside the places made for it: these two would have no size limit.
+        # Everything else is read-only: these two would have no size limit.
         *("--remount-ro", "/dev", "--remount-ro", "/"),
     ]
 
@@ -208,9 +208,9 @@ _SHOWN = frozenset(
 
 @cache
 def covered(*, has_rules: bool) -> tuple[str, ...]:
-    """Return the mounts over everything else in /proc that anybody may read: an empty device for files, an empty folder for folders.
+    """Return the mounts that hide everything else in /proc that anybody may read: an empty device for files, an empty folder for folders.
 
-    ``has_rules``: Landlock denies reading the files, so only folders are covered. The rules can't hide the names in them.
+    ``has_rules``: Landlock denies reading the files, so only folders are hidden: the rules can't hide the names in them.
     """
     parts: list[str] = []
     for name in sorted(os.listdir("/proc")):
@@ -234,12 +234,12 @@ _FIXED = ("/proc/cpuinfo", "/proc/loadavg", "/proc/meminfo", "/proc/stat", "/pro
 
 
 def files(limits: Limits) -> dict[str, bytes | None]:
-    """Return the contents of files that are made for a sandbox, by path, in the order of their descriptors. None: as on the host."""
+    """Return the contents of the sandbox's own files, by path, in the order of their descriptors. None: as on the host."""
     cpuinfo, stat = _processors()
     memory = limits.memory_bytes >> 10
     meminfo = "".join(f"{name + ':':<16}{memory:>8} kB\n" for name in ("MemTotal", "MemFree", "MemAvailable"))
     fixed = zip(_FIXED, (cpuinfo, b"0.00 0.00 0.00 1/1 1\n", meminfo.encode(), stat, b"0.00 0.00\n"), strict=True)
-    # The one host that there is: programs that talk to themselves over its loopback interface know it by this name.
+    # The only host: programs that connect to themselves over the loopback interface use this name.
     return {"/etc/hosts": b"127.0.0.1 localhost\n", **dict.fromkeys(_copied()), **dict(fixed)}
 
 
@@ -250,7 +250,7 @@ def _by(path: str) -> str:
 
 @cache
 def _processors() -> tuple[bytes, bytes]:
-    """Return /proc/cpuinfo without the clock rates, which change with the load, and a /proc/stat of as many processors that did nothing."""
+    """Return /proc/cpuinfo without the clock rates, which change with the load, and a /proc/stat of the same number of idle processors."""
     with open("/proc/cpuinfo", "rb") as file:
         cpuinfo = b"".join(line for line in file if b"MHz" not in line)
     names = ["cpu ", *(f"cpu{number}" for number in range(os.cpu_count() or 1))]
@@ -268,7 +268,7 @@ def _processors() -> tuple[bytes, bytes]:
 
 @cache
 def _system() -> tuple[str, ...]:
-    """The system's programs and libraries, and the few settings that they need to start."""
+    """Return the mounts of the system's programs and libraries, and of the settings that they need to start."""
     parts = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM_FOLDERS:
         path = f"/{name}"
@@ -278,7 +278,7 @@ def _system() -> tuple[str, ...]:
             parts += ["--ro-bind", path, path]
     settings = [f"/etc/{name}" for name in _SETTINGS]
     settings += [f"/etc/{name}" for name in sorted(os.listdir("/etc")) if name.startswith(_RUNTIME_SETTINGS)]
-    # Made here, because other users may not be allowed to enter the folders that bwrap makes by itself.
+    # bwrap would create these folders without access for other users.
     parts += ["--perms", "0755", "--dir", "/etc", "--perms", "0755", "--dir", "/etc/ssl"]
     for path in settings:
         if os.path.exists(path) and path not in _copied():
@@ -288,7 +288,7 @@ def _system() -> tuple[str, ...]:
 
 @cache
 def _copied() -> tuple[str, ...]:
-    """Return the settings that the sandbox copies into its own memory: files that everybody may read. That takes less time than mounts."""
+    """Return the settings that the sandbox copies into its memory: public files. Copies take less time than mounts."""
     paths = [f"/etc/{name}" for name in _SETTINGS]
     return tuple(path for path in paths if os.path.isfile(path) and os.stat(path).st_mode & 0o004)
 
@@ -317,11 +317,11 @@ def parents_of(path: str) -> list[str]:
 
 def hard_limits(limits: Limits, cpu_seconds: int | None, data_bytes: int | None, processes: int | None) -> dict[str, int]:
     """Return the hard resource limits of a program by name; it can't raise them again."""
-    # Processor time for a bot that no clock measures, such as one whose referee and supervisor were killed together. Data, not the
+    # Processor time for a bot without a clock, for example after its referee and supervisor were killed together. Data, not the
     # address space: runtimes reserve much more of that than they use.
     optional = {"cpu": cpu_seconds, "data": data_bytes, "nproc": processes}
     return {
-        # No core dumps: they would fill the host's disk, through the kernel's own helper. Descriptors, and the size of any one file.
+        # No core dumps: they would fill the host's disk, through the kernel's own helper. Descriptors, and the size of each file.
         "core": 0,
         "nofile": limits.open_files,
         "fsize": limits.scratch_bytes,
@@ -347,7 +347,7 @@ def environment(path: Iterable[str]) -> dict[str, str]:
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONUNBUFFERED": "1",
-        # A late bot shows where it was, see referee/players/stack.py.
+        # A late bot writes its stack, see referee/players/stack.py.
         "PYTHONFAULTHANDLER": "1",
         # As outside: a Python bot that iterates over sets plays the same moves again from the same seed.
         "PYTHONHASHSEED": "0",
@@ -360,7 +360,7 @@ def environment(path: Iterable[str]) -> dict[str, str]:
 def with_java_memory(argv: tuple[str, ...], env: Mapping[str, str], memory_bytes: int) -> tuple[tuple[str, ...], dict[str, str]]:
     """Return a command line and an environment in which Java takes the bot's limit for the machine's memory.
 
-    The filter denies ``sysinfo``, from which Java learns how much memory there is: its largest heap was at random between 1 and 8 GB. Java
+    The filter denies ``sysinfo``, from which Java reads the size of the memory: without it, the largest heap was at random 1 to 8 GB. Java
     reports options from the environment on stderr, so a command line that begins with ``java`` gets them as words.
     """
     options = f"-XX:+IgnoreUnrecognizedVMOptions -XX:MaxRAM={memory_bytes} -XX:MaxRAMPercentage=75 -XX:InitialRAMPercentage=12.5"

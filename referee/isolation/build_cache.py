@@ -1,9 +1,9 @@
-"""Built programs on disk, in the user's cache folder: the same files are built once.
+"""The cache of built programs in the user's cache folder, so that the same files are built only once.
 
 Theory of operation. An entry is a folder named after its key. It is written under another name and then renamed, so that two referees that
-build the same program at once never see half an entry; the second one leaves that of the first. An entry counts only if it, and the folders
-of the cache above it, belong to this user and nobody else can write to them. Its files are copied before they are used and the copy is
-compared with the hash in the entry, so that an entry from which something was removed is built again.
+build the same program at once never see half an entry; the second one keeps the entry of the first. An entry counts only if it, and the folders
+of the cache above it, belong to this user and nobody else can write to them. Its files are copied before use and the copy is
+compared with the hash in the entry, so an incomplete entry is built again.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _FOLDER = "builds"
 _FACTS = "facts.json"
 _FILES = "files"
 _MOST_FACTS = 4096
-#: The prefix of an entry that is being written, and the age in seconds at which it is taken for a leftover.
+#: The prefix of an entry that is being written, and the age in seconds from which it counts as a leftover.
 _PART = "part-"
 _LONGEST_WRITE = 86_400.0
 
 
 def recall(key: str, label: str, target: str) -> bool:
-    """Copy the files of an entry to the new folder ``target``; False if there is no entry that can be trusted."""
+    """Copy the files of an entry to the new folder ``target``; False without a trusted entry."""
     entry = _entry(key)
     if not entry or not _is_trusted(entry):
         return False

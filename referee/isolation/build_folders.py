@@ -1,4 +1,4 @@
-"""The folders of one build on this machine: the sources, the place of a build without a sandbox, and what was built.
+"""The folders of one build on this machine: the sources, the folder of a build without a sandbox, and the built program.
 
 ::
 
@@ -90,7 +90,7 @@ def _remove_own(folder: str, pid: int) -> None:
 
 
 def identity(program: str) -> list[str]:
-    """Return what tells one version of a compiler from another: its path, time and size; nothing if it isn't there."""
+    """Return the identity of a version of a compiler: its path, time and size; empty if it is missing."""
     path = os.path.realpath(program)
     try:
         facts = os.stat(path)

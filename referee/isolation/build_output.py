@@ -17,9 +17,9 @@ _LONGEST_PATH = 4_000
 
 
 class BuildOutput:
-    """Writes the files of a stream below a new folder. ``take`` gets the bytes as they come; PlayerError for what can't be taken.
+    """Writes the files of a stream below a new folder. ``take`` gets the bytes as they come. PlayerError for invalid data.
 
-    Links are made at the end, so that no file is ever written through one. They may still lead anywhere: ``submission.copy`` checks them.
+    Links are created at the end, so that no file is written through one. They may still lead anywhere: ``submission.copy`` checks them.
     """
 
     def __init__(self, folder: str, label: str) -> None:

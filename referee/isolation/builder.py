@@ -1,14 +1,14 @@
-"""A separate program in front of the command of a build: it merges the output, and in a sandbox sends the built files back.
+"""A separate program that runs the command of a build: it merges the output, and in a sandbox sends the built files back.
 
     python -I -S builder.py keep COMMAND [ARGUMENT...]
     python -I -S builder.py send SOURCE COMMAND [ARGUMENT...]
 
 Theory of operation. ``keep`` becomes the command, with all its output on stderr. ``send`` runs in a sandbox: it copies SOURCE to the current
-folder, which is in memory, runs the command there, and after its success writes the files of the folder to stdout. So nothing that is built
-touches the machine's disk before the referee has counted it. The referee reads the stream as untrusted data (``build_output``): the command
+folder, which is in memory, runs the command there, and after its success writes the files of the folder to stdout. So no built file
+touches the machine's disk before the referee has counted it. The referee reads the stream as untrusted data (``build_output``), because the command
 could have written it.
 
-The stream is a row of entries: ``d PATH``, ``f MODE SIZE PATH`` with SIZE bytes behind the line, ``l TARGET PATH``, at last ``end``. MODE is
+The stream is a sequence of entries: ``d PATH``, ``f MODE SIZE PATH`` with SIZE bytes behind the line, ``l TARGET PATH``, at last ``end``. MODE is
 ``x`` for an executable file, else ``-``. Paths and targets are hexadecimal. Other kinds of files, such as sockets, are left out.
 
 The script runs without the rest of the package.

@@ -1,13 +1,13 @@
-"""Builds the programs that their authors give as source code: a folder with a ``build`` in its ``bot.toml``.
+"""Builds bots from source code: folders with a ``build`` in their ``bot.toml``.
 
 Theory of operation. The build is an untrusted program, like a bot: it runs in the sandbox of the match's isolation level, below a
-supervisor, with limits of its own and without a network, on a copy of the folder. What it leaves in the copy is the bot. In a sandbox the
+supervisor, with limits of its own and without a network, on a copy of the folder. The copy after the build is the bot. In a sandbox the
 copy is in memory, and the built files come back through a pipe. Elsewhere the copy is a folder of this referee, and the built files are
 copied from it when every process of the build is gone. So a build in a sandbox can change neither its author's folder nor a file of the
 referee.
 
-The result is kept in the user's cache under the hash of everything that it depends on. What a match uses is a copy for this process alone:
-nothing that a bot does to its files changes the cache.
+The result is kept in the user's cache under the hash of everything that it depends on. A match uses a copy for this process only, so a bot
+that changes its files doesn't change the cache.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ if TYPE_CHECKING:
     from referee.isolation.level import Level
     from referee.isolation.plan import Plan
 
-#: The version of what a build gets and gives; another one makes the entries of the cache useless.
+#: The version of the build environment and its output; entries of another version in the cache are useless.
 _VERSION = 1
-#: How much of a build's output is kept, from its beginning, and how much of it a message shows.
+#: The bytes of a build's output that are kept, from its beginning, and the lines that a message shows.
 _OUTPUT_BYTES = 1 << 18
 _SHOWN_LINES, _SHOWN_BEFORE, _SHOWN_WIDTH = 24, 8, 200
-#: How often the size of a folder that is being built is measured where no file system limits it, in seconds.
+#: The interval between two measurements of a build's folder without a limit of its file system, in seconds.
 _LOOK_SECONDS = 0.5
 #: The longest time between two checks of the other limits, in seconds.
 _WAIT_SECONDS = 0.1
-#: The most bots of which this process keeps a built copy.
+#: The most built copies that this process keeps.
 _MOST_BUILT = 64
 _ERROR = re.compile(r"\berror\b|\bError\b|\bException\b|: undefined|cannot find|can't|syntax", re.IGNORECASE)
 #: The exit status of the sandbox's own programs if they can't set a limit or a rule.
@@ -88,7 +88,7 @@ _all_folders: list[BuildFolders] = []
 
 
 def forget() -> None:
-    """Remove the copies of all bots that this process has built, and what it knows of builds that failed; the end of a process does so, too."""
+    """Remove the built copies of this process, and forget failed builds; the end of a process does so, too."""
     while _all_folders:
         _all_folders.pop().remove()
     _built.clear()
@@ -100,8 +100,8 @@ def all_built(
 ) -> dict[str, Bot]:
     """Return the bots of a match by seat, each built if it needs to be.
 
-    ``check`` examines each copy of sources, as in ``Copies``; ``on_build`` is called before each build. StartError with the seat if a build fails, PlayerError for files that can't be
-    copied, MatchVoid if the referee's own part fails.
+    ``check`` examines each copy of sources, as in ``Copies``; ``on_build`` is called before each build. StartError with the seat if a build
+    fails, PlayerError for files that can't be copied, MatchVoid if the referee itself fails.
     """
     built = {}
     for seat, bot in bots.items():
@@ -144,7 +144,7 @@ def _moved(bot: Bot, folder: str) -> Bot:
 
 
 def _below(folder: str, old: str, word: str) -> str:
-    """Return a path with another folder in the place of the old one; a word that is no path below it is unchanged."""
+    """Return a path with its old folder replaced by another; a word that isn't a path below the old folder is unchanged."""
     return folder + word.removeprefix(old) if word.startswith(f"{old}/") else word
 
 
@@ -221,7 +221,7 @@ class _BuildLog(Log):
 
 
 class _Run:
-    """One run of a build. ``build_output`` takes the files that a sandbox sends; ``place`` is measured where there is none."""
+    """One run of a build. ``build_output`` takes the files that a sandbox sends; without a sandbox the size of ``place`` is measured."""
 
     def __init__(self, bot: Bot, level: Level, seconds: int) -> None:
         self.command = f"'{' '.join([Path(bot.build[0]).name, *bot.build[1:]])}'"
@@ -235,7 +235,7 @@ class _Run:
         self._next_look = 0.0
 
     def to_end(self, build: Plan) -> None:
-        """Run it until its first process has ended, then end the others. _Refused if it has not succeeded."""
+        """Run it until its first process has ended, then end the others. _Refused if it fails."""
         launcher, level = PlanLauncher(), self._level
         try:
             process = launcher.launch_plans({_SEAT: build}, level, {_SEAT: self._log}, level.limits.build_cpu_seconds)[_SEAT]
@@ -250,7 +250,7 @@ class _Run:
             if self.output_files is not None:
                 self.output_files.close()
         if refusal is not None:
-            raise _Refused(refusal + self._telling(build), is_doubtful=self._is_doubtful)
+            raise _Refused(refusal + self._important_lines(build), is_doubtful=self._is_doubtful)
 
     def _follow(self, launcher: PlanLauncher, process: BotProcess) -> None:
         """Read the output until the build ends, is stopped by a limit, or has sent its files."""
@@ -275,7 +275,7 @@ class _Run:
             pass
 
     def _excess(self, launcher: PlanLauncher, now: float, deadline: float) -> str | None:
-        """Return which limit of ours the build has reached, as the rest of a sentence."""
+        """Return which of the referee's limits the build has reached, as the rest of a sentence."""
         if now >= deadline:
             return (
                 f"{self.command} did not end within {self._seconds} s, the limit of a build, and was killed with all its processes; "
@@ -283,7 +283,7 @@ class _Run:
             )
         if self.place is None or self._level.name == NONE:
             return None
-        # The supervisor and its watchdog count, too. Processes whose parents have ended are among these, but not among those of the build.
+        # The supervisor and its watchdog count, too. This includes processes whose parents have ended, which the build's own list lacks.
         most = self._level.limits.processes
         if len(launcher.pids()) > most + 2:
             return f"{self.command} started more processes or threads than its limit of {most}, and was killed."
@@ -309,7 +309,7 @@ class _Run:
             self._refusal = f"{self.command} left what can't be used: {error.strerror}."
 
     def _failure(self, launcher: PlanLauncher, process: BotProcess) -> str | None:
-        """Return why the build failed, as the rest of a sentence; None if it succeeded. MatchVoid if the referee's part failed."""
+        """Return why the build failed, as the rest of a sentence; None if it succeeded. MatchVoid if the referee itself failed."""
         status = process.status
         if process.has_failed:
             raise MatchVoid(process.sandbox_failure())
@@ -321,7 +321,7 @@ class _Run:
             is_whole = self.output_files is None or self.output_files.is_whole
             return None if is_whole else f"{self.command} ended before its files were sent back."
         if self._level.name != NONE:
-            # Also at another machine of a cluster, where nothing is refused before the first match.
+            # This also covers other machines of a cluster, which refuse nothing before the first match.
             for low in machine.low_limits("builds", self._level.limits, self._level.limits.build_cpu_seconds).values():
                 raise machine.void(f"{self.command} failed, and {low.seen}", machine.LIMIT, ())
         cause = process.cause(status, self._log.last_lines())
@@ -330,15 +330,15 @@ class _Run:
             return f"{self.command} {exceeded(*excess)}."
         return f"{self.command} was ended by signal {-status}." if status < 0 else f"{self.command} ended with exit status {status}."
 
-    def _telling(self, build: Plan) -> str:
-        """Return the telling part of the output, each line on a line of its own: from the first error on, or the last lines."""
+    def _important_lines(self, build: Plan) -> str:
+        """Return the important lines of the output: from the first error on, or the last lines."""
         files = file_names(build.bot, is_sandbox=self.place is None, home=HOME)
         text = files.named(self._log.begin.decode("utf-8", "replace"))
         lines = [escape(line.expandtabs(4), _SHOWN_WIDTH) for line in text.splitlines() if line.strip()]
         if not lines:
             return " It printed nothing."
         first = next((number for number, line in enumerate(lines) if _ERROR.search(line)), None)
-        # The lines before it may say where it is, such as the name of the function.
+        # The lines before it may have its place, such as the name of the function.
         first = max(0, len(lines) - _SHOWN_LINES if first is None else first - _SHOWN_BEFORE)
         if len(lines) <= _SHOWN_LINES:
             first = 0

@@ -1,4 +1,4 @@
-"""Control groups: hard caps on a bot's memory and processes, a freezer that nothing inside can undo, and exact accounts of its time.
+"""Control groups: hard caps on a bot's memory and processes, a freezer that a bot can't undo, and exact accounts of its time.
 
 Theory of operation. The referee makes a group for each bot, below its own group, and removes it when the bot is gone. It supports both
 versions of the kernel's interface. In version 1 each controller has its own tree. In version 2 there is one tree, and a group that
@@ -199,7 +199,7 @@ class BotGroups:
 
 
 def _counter(path: str, name: str) -> int:
-    """Return a number from a file of lines "name number"; 0 without it."""
+    """Return a number from a file of lines "name number"; 0 if it is missing."""
     try:
         with open(path) as opened:
             return next((int(line.split()[1]) for line in opened if line.startswith(f"{name} ")), 0)
@@ -208,7 +208,7 @@ def _counter(path: str, name: str) -> int:
 
 
 def _number(path: str) -> int | None:
-    """Return the number in a file; None if there is no file, or no number in it, as in that of a group without a limit."""
+    """Return the number in a file; None without a file or a number, as for a group without a limit."""
     try:
         return int(Path(path).read_text())
     except (OSError, ValueError):
@@ -314,7 +314,7 @@ def _unified(root: str, path: str) -> Trees:
 
 
 def _leave(folder: str) -> None:
-    """Move this process, if it is alone there, into a leaf of its group. OSError if others are in it, too."""
+    """Move this process into a leaf of its group. OSError if other processes are in the group."""
     there = set(map(int, Path(folder, "cgroup.procs").read_text().split()))
     if there - {os.getpid()}:
         raise OSError(0, "other processes are in it")

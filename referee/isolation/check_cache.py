@@ -1,4 +1,4 @@
-"""Stores on disk that the self-check has passed, so that not every match with --isolation auto begins with the self-check."""
+"""Stores on disk that the self-check has passed, so that matches with --isolation auto don't repeat it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_known(level: Level, variant: str) -> bool:
 
 
 def forget(level: Level, variant: str) -> None:
-    """Delete the note, because a sandbox has failed."""
+    """Delete the note after a failure of a sandbox."""
     with contextlib.suppress(OSError):
         os.unlink(_note(level, variant))
 
@@ -47,7 +47,7 @@ def keep(level: Level, variant: str) -> None:
 
 
 def _note(level: Level, variant: str) -> str:
-    """Return the path of a note, which changes with everything that the self-check depends on. OSError without a cache folder."""
+    """Return the path of a note. It depends on everything that the self-check depends on. OSError without a cache folder."""
     facts = [
         Path("/proc/sys/kernel/random/boot_id").read_text(),
         os.uname().release,

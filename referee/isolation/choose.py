@@ -22,8 +22,8 @@ def choose(requested: str, limits: Limits, bots: Sequence[Bot] = ()) -> Level:
     """Return the level for a value of --isolation ("auto", "strict", "limits", "none") and these bots.
 
     If no sandbox is possible, "strict" raises UsageError with each failed check and its remedy. "strict" always tests the sandbox; "auto"
-    accepts a test of the last day on the same system. "limits+user" is no value of --isolation; it raises UsageError where bots can't run as
-    separate users, and at every level where the referee may not open enough files.
+    accepts a test of the last day on the same system. "limits+user" isn't a value of --isolation; it raises UsageError if bots can't run as
+    separate users. Every level raises UsageError if the referee may not open enough files.
     """
     machine.refuse_few_files()
     if requested == "none":
@@ -62,7 +62,7 @@ def variants_of(bots: Sequence[Bot]) -> set[str]:
 
 
 def _failures(isolation: Level, variants: set[str]) -> list[SandboxCheck]:
-    """Return the checks that fail twice: a first failure may be due to a busy machine or a kill from outside."""
+    """Return the checks that fail twice: a busy machine or a kill from outside may cause a first failure."""
     from referee.isolation import probe
 
     def failed() -> list[SandboxCheck]:

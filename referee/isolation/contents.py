@@ -1,8 +1,8 @@
-"""The hash of a bot's folder, and of each entry in it. Only this module decides which files belong to a bot.
+"""The hashes of a bot's folder and its entries. Only this module decides which files belong to a bot.
 
-Everything in a folder belongs to its bot, but for the names in ``submission.is_ignored``. The hash of a file covers its content, and whether it
-may be executed, because a build can see that. The hash of a link covers its target, because a bot can tell a link from a file. Copies for sandboxes and
-packages for other machines take the same entries, and give a link the text that it has here.
+Everything in a folder belongs to its bot, except names for which ``submission.is_ignored`` is true. The hash of a file covers its content and whether it
+is executable, because a build can see that. The hash of a link covers its target, because a bot can recognize a link. Copies for sandboxes and
+packages for other machines have the same entries, and the same text of each link.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def digest(folder: str, label: str) -> str:
 
 
 def traits(folder: str) -> tuple[object, ...] | None:
-    """Return what shows cheaply that a folder is unchanged: sizes and times of all entries. None if it can't be read or is too large."""
+    """Return a cheap fingerprint of a folder: sizes and times of all entries. None if it can't be read or is too large."""
     count = submission.Count("")
     try:
         return tuple(
@@ -59,7 +59,7 @@ def traits(folder: str) -> tuple[object, ...] | None:
 
 
 def link_text(folder: str, path: str) -> str:
-    """Return the target of a link in a folder: the way from the link's own folder to the end of all links; the link's text if it leaves the folder."""
+    """Return the target of a link in a folder, relative to the link and with all links resolved; the link's own text if it leaves the folder."""
     top, real = os.path.realpath(folder), os.path.realpath(path)
     if real != top and not real.startswith(top + os.sep):
         return os.readlink(path)

@@ -1,9 +1,10 @@
-"""The copies of programs that all matches of one supervisor share, so that each program is copied once.
+"""The copies of programs that all matches of one supervisor share, so that each program is copied only once.
 
 Theory of operation. A copy serves one bot at a time. It is read-only in the sandbox, and outside it belongs to the referee's user, so no bot
 can change it for the next match. Around each copy is a folder that only the referee's user can enter. Where root runs the referee, the
 folder is opened to the user ID of the bot that has the copy, and closed when the match has ended. A program that fills several seats of
-a match has a copy for each. The supervisor removes all copies at its end, so none is left if a sandbox failed or the referee was killed. Bots without a sandbox run where their files are and have no copies.
+a match has a copy for each. The supervisor removes all copies at its end, even if a sandbox failed or the referee was killed. Bots without a
+sandbox run where their files are and have no copies.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ if TYPE_CHECKING:
 
     from referee.isolation.bot import Bot
 
-    #: Is called with a bot and the folder of its new copy; raises an error if the copy must not be used.
+    #: Called with a bot and the folder of its new copy; raises an error if the copy must not be used.
     Check = Callable[[Bot, str], None]
 
 #: Limits of all copies that no bot has at the moment.
 MOST_FILES = 10 * submission.MOST_FILES
 MOST_BYTES = submission.MOST_BYTES
-#: How long a copy is used, in seconds: many systems remove old files from the folder for temporary files.
+#: The longest use of a copy, in seconds: many systems remove old temporary files.
 _MOST_SECONDS = 86_400.0
 
 
 class Copy:
-    """The copy of a bot's files, lent to one bot until ``give_back``. ``folder`` holds the bot's files."""
+    """The copy of a bot's files, for one bot until ``give_back``. ``folder`` holds the files."""
 
     def __init__(self, owner: Copies, bot: Bot, around: str, copied: submission.CopiedFiles) -> None:
         self.sources = bot.files
@@ -43,7 +44,7 @@ class Copy:
         self._owner = owner
 
     def open_to(self, user: int | None) -> None:
-        """Let a user ID enter, too; None for nobody else."""
+        """Also let a user ID enter; None: only this user."""
         if user is not None:
             os.chown(self.around, -1, user)
             os.chmod(self.around, 0o710)
@@ -67,7 +68,7 @@ class Copies:
         self._check = check
         self._folder = ""
         self._made = 0
-        #: The copies that no bot has, those used last at the end.
+        #: The copies that no bot uses, the most recently used last.
         self._idle: list[Copy] = []
 
     def take(self, bot: Bot, user: int | None) -> Copy:
@@ -84,14 +85,14 @@ class Copies:
             except CopyUnwritten:
                 if not self._idle:
                     raise
-                # The disk is full, perhaps with copies that no bot needs now.
+                # The disk is full, perhaps with unused copies.
                 self._shrink(0, 0)
                 copy = self._make(bot)
         copy.open_to(user)
         return copy
 
     def keep(self, copy: Copy) -> None:
-        """Keep a copy that was given back, and remove those used longest ago while there are too many."""
+        """Keep a returned copy, and remove the least recently used ones while there are too many."""
         if time.monotonic() - copy.made > _MOST_SECONDS:
             submission.remove(copy.around)
             return
@@ -104,7 +105,7 @@ class Copies:
             self._folder = submission.new_name(is_for_others=True)
             self.announce(Cleaning(trees=(self._folder,)))
             os.mkdir(self._folder)
-            # Bots' users go through it, but can't list it.
+            # Bots' users can pass through it, but can't list it.
             os.chmod(self._folder, 0o711)
         self._made += 1
         folder = os.path.join(self._folder, str(self._made))
@@ -123,7 +124,7 @@ class Copies:
         return Copy(self, bot, around, copied)
 
     def _shrink(self, most_files: int, most_bytes: int) -> None:
-        """Remove the copies used longest ago until the rest is within the limits."""
+        """Remove the least recently used copies until the rest is within the limits."""
         files, size = sum(copy.files for copy in self._idle), sum(copy.bytes for copy in self._idle)
         while self._idle and (files > most_files or size > most_bytes):
             copy = self._idle.pop(0)

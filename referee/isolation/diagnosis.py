@@ -32,7 +32,7 @@ class Diagnosis(NamedTuple):
     checks: Sequence[SandboxCheck]
     levels: tuple[str, ...]
     holds: bool
-    #: What the machine lacks so that bots get what the default limits promise.
+    #: What the machine lacks for the default limits of bots.
     shortages: Sequence[SandboxCheck] = ()
 
     @property
@@ -42,25 +42,25 @@ class Diagnosis(NamedTuple):
 
     @property
     def caps(self) -> str:
-        """A sentence that says what keeps the limits of a bot in a sandbox."""
+        """A sentence about how the limits of a bot in a sandbox are enforced."""
         return "Control groups cap memory and processes." if ISOLATED_CGROUP in self.levels else "The supervisor checks memory."
 
     @property
     def stopping(self) -> str:
-        """A sentence that says how bots are stopped between their turns."""
+        """A sentence about how bots are stopped between their turns."""
         if self.holds:
             return "Bots are frozen between their turns."
         return f"There is no freezer: each bot needs a core of its own, of the {os.cpu_count()} here, or --idle run."
 
     @property
     def clock(self) -> str:
-        """A sentence that says which clock bills where none is chosen."""
+        """A sentence about the default clock."""
         if delays.is_counted():
             return "The fair clock bills: a bot doesn't pay for time in which it waits for a processor."
         return "This kernel doesn't count waits for a processor, so there is no fair clock: strict matches bill processor time, others wall time."
 
     def missing(self) -> str:
-        """Return the failed checks that exclude a sandbox."""
+        """Return the failed checks without which a sandbox isn't possible."""
         names = (check.name for check in self.checks if not check.ok and check.name not in _GROUPS)
         return ", ".join(dict.fromkeys(names))
 
@@ -84,7 +84,7 @@ class Diagnosis(NamedTuple):
             for check in checks:
                 lines += [] if check.ok else [f"  FAIL  {check.name:<{width}}  {check.seen}", f"        {'':<{width}}  -> {check.remedy}"]
         if self.shortages:
-            lines += ["", "What bots are promised can't be had here:"]
+            lines += ["", "This machine can't give bots what the limits promise:"]
         for check in self.shortages:
             lines += [f"  FAIL  {check.name:<{width}}  {check.seen}", f"        {'':<{width}}  -> {check.remedy}"]
         lines.append("")
@@ -95,7 +95,7 @@ class Diagnosis(NamedTuple):
         return [*lines, "", self.clock]
 
     def conclusion(self) -> list[str]:
-        """Return what follows where strict isolation is available."""
+        """Return the conclusion if strict isolation is available."""
         lines = [
             f"Strict isolation is available: {self.caps} {self.stopping}",
             f"Try:  {program()} play --isolation strict searcher evader",
@@ -109,7 +109,7 @@ _GROUPS = ("control groups: caps", "control groups: freezer", "control groups: t
 
 
 def missing_parts() -> str:
-    """Return what this machine lacks of the sandbox's programs and libraries, in words; "" if nothing."""
+    """Return the missing programs and libraries of the sandbox, in words; "" if none is missing."""
     return "; ".join(check.seen for check in probe.parts() if not check.ok)
 
 
@@ -125,7 +125,7 @@ def diagnose(cpu_seconds: int | None = None) -> Diagnosis:
         isolation = Level(level, Limits(), trees)
         tried = probe.prove(isolation, (), is_deep=True)
         if any(not check.ok and check.variant == VARIANT_A for check in tried):
-            # If variant B passes, it doesn't need the parts that failed.
+            # If variant B passes, the parts that failed aren't necessary.
             other = [check for check in tried if check.variant != VARIANT_A] or probe.prove(isolation, {VARIANT_B}, is_deep=True)
             if all(check.ok for check in other):
                 checks += [check for check in tried if check.variant == VARIANT_A and not check.ok]

@@ -1,4 +1,4 @@
-"""Why a program ended: the cause as far as its exit status and its last lines tell, and whether its machine may be to blame."""
+"""Finds why a program ended, by its exit status and its last lines, and whether the machine may be to blame."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 #: The causes of a bot's end, for graders.
 TIME, MEMORY, PROCESSES, DISK, CRASH, REFUSAL = "time", "memory", "processes", "disk", "crash", "refusal"
 
-#: Messages of programs that exceeded a limit about which the kernel has no counter, and of bots of another seat or other rules.
+#: Messages of programs that exceeded a limit without a kernel counter, and of bots for another seat or other rules.
 _LAST_WORDS = (
     (
         MEMORY,
@@ -24,9 +24,9 @@ _LAST_WORDS = (
     (REFUSAL, re.compile(rb"plays [^\n]{1,200}, but was asked to play ")),
 )
 _BY_SIGNAL = {signal.SIGXCPU: TIME, signal.SIGXFSZ: DISK}
-#: How many lines of its stderr are searched for such messages.
+#: How many of the last lines are searched for such messages.
 _LINES = 20
-#: Signals that a program gets from outside: from another program, from the kernel when memory is short, or when a disk is full (SIGBUS).
+#: Signals from outside a program: from another program, or from the kernel without memory or with a full disk (SIGBUS).
 _FROM_OUTSIDE = frozenset((signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGBUS))
 
 
@@ -54,7 +54,7 @@ def cause_of(status: int | None, words: Iterable[bytes]) -> str:
 
 
 def is_doubtful(status: int | None, cause: str) -> bool:
-    """True if the machine may be to blame for an end that no counter of the bot's own explains: a signal came from outside, or something ran out."""
+    """True if the machine may be to blame for an end that the bot's own counters don't explain: a signal from outside, or an exhausted resource."""
     return cause in (MEMORY, PROCESSES, DISK) or (status is not None and -status in _FROM_OUTSIDE)
 
 

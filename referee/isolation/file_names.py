@@ -1,7 +1,7 @@
-"""Which files are the bot's own, and the paths by which its author knows them.
+"""Decides which files are the bot's own, and translates their paths into those that its author knows.
 
 In a sandbox a bot's files are in ``/bot``. Outside a sandbox the referee runs them by their resolved paths. The author of the bot knows
-neither path, only the path that was given to the referee.
+neither path, only the path on the command line.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ _LIBRARY = re.compile(r"/(?:site|dist)-packages/|/lib(?:64)?/python3[\d.]*(?:zip
 #: The referee's own folders, whose files are never a bot's.
 FOREIGN = tuple(str(Path(__file__).resolve().parents[2] / name) for name in ("sdk", "referee"))
 
-#: Folders in which this Python and the referee are installed, below a person's home as a rule, and what stands for them in published logs.
+#: The folders of this Python and of the referee, usually in a person's home, and their replacements in published logs.
 _INSTALLED = {
     **{prefix: "." for prefix in (sys.prefix, sys.base_prefix) if not prefix.startswith("/usr")},
     str(Path(__file__).resolve().parents[2]): "./site-packages",
 }
-#: One of them, or a path below it; not a folder whose name only begins in the same way.
+#: One of them, or a path below it; not a folder whose name only begins with it.
 _IN_INSTALLED = re.compile(rf"({'|'.join(re.escape(folder) for folder in sorted(_INSTALLED, key=len, reverse=True))})(?![\w-]|\.\w)")
 
 
 #: A long path in a text, as messages cut it.
 _CUT = re.compile(r" \((/[^()]*)\.\.\.\)")
-#: A remedy at the end of a sentence that only who runs the referee has.
+#: A remedy at the end of a sentence that only the person who runs the referee can use.
 _OPTION = re.compile(r"; (?:try: )?--[a-z][^;\n]*?(?:\.(?=\s)|\.?$)", re.MULTILINE)
 
 
@@ -51,7 +51,7 @@ class FileNames(NamedTuple):
     foreign: tuple[str, ...] = ()
 
     def named(self, text: str) -> str:
-        """The text with the paths of the bot's own files as its author knows them."""
+        """Return a text with the paths of the bot's own files as its author knows them."""
         if not self.names:
             return text
         # In JSON, letters of other languages may be escaped.
@@ -68,12 +68,12 @@ class FileNames(NamedTuple):
         return self.named(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
     def published(self, data: bytes) -> bytes:
-        """The text of a bot without folders of this machine: with the bot's own paths as its author knows them, and without those of Python and the referee."""
+        """Return the text of a bot without this machine's folders: the bot's own paths as its author knows them, Python's and the referee's replaced."""
         text = self.named(data.decode("utf-8", "surrogateescape"))
         return _IN_INSTALLED.sub(lambda found: _INSTALLED[found[1]], text).encode("utf-8", "surrogateescape")
 
     def are_in(self, path: str) -> bool:
-        """Whether a path in an error report is that of one of the bot's own files, not of a library."""
+        """Whether a path in an error report is one of the bot's own files, not of a library."""
         if any(path == path_of_bot for path_of_bot, _ in self.names):
             return True
         if path.startswith("<"):
@@ -136,13 +136,13 @@ def from_home(player: str, home: str) -> str:
 
 
 def for_author(text: str, folder: Path | None = None, name: str = ".") -> str:
-    """Return a message for somebody whose program was copied to a folder and who doesn't run the referee.
+    """Return a message for the author of a copied program, who doesn't run the referee.
 
-    Paths begin in the folder, which itself is called ``name``, and no remedy is an option of the referee's command.
+    Paths begin in the folder, which is called ``name``. Remedies that are options of the referee's command are removed.
     """
     if folder is not None:
         whole = f"{folder}/"
-        # A long path was cut, so that nothing of it is of use.
+        # A long path was cut, so none of it is useful.
         text = _CUT.sub(lambda cut: "" if whole.startswith(cut[1]) or cut[1].startswith(whole) else cut[0], text)
         text = text.replace(whole, "").replace(str(folder), name)
     return _OPTION.sub(".", text)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A known good bot: it takes what every bot is promised, prints "held", and holds it until its input ends.
+"""A known good bot: it allocates everything that bots are promised, prints "held", and keeps it until its input ends.
 
 Arguments: bytes of memory, processes, open files, and bytes of scratch space. If it can't get one of them, it prints a code of
 ``isolation.machine`` and the error. It imports next to nothing, to start fast and on every Python.
@@ -48,11 +48,11 @@ def _memory(size: int) -> object:
 def main() -> None:
     """Take everything and hold it."""
     memory, processes, files, scratch = map(int, sys.argv[1:])
-    # In a sandbox scratch space is memory, and so are the kernel's data about processes: not all of it can be had at once.
+    # In a sandbox, scratch space and the kernel's data about processes are memory, too: not everything is available at once.
     room = max(0, memory - _OWN)
     scratch, processes = max(0, min(scratch - _OWN_SCRATCH, room // 3)), min(processes, room // 3 // _THREAD)
     try:
-        # If memory is short, the kernel is to end this process first.
+        # If memory runs out, the kernel should end this process first.
         with open("/proc/self/oom_score_adj", "w") as file:
             file.write("1000")
     except OSError:

@@ -1,9 +1,9 @@
-"""Known good bots of the referee, tried where bots could not start or were ended from outside: they show whether the machine is to blame.
+"""Runs known good bots after bots could not start or were ended from outside. They show whether the machine is to blame.
 
 Theory of operation. A bot that the kernel killed, or that ran out of something, may have met its own limit or a machine that can't keep
-its promises. So after everything of the match is ended, the referee starts a program of its own for each bot of the match, at the same
+its promises. So after the end of all processes of the match, the referee starts a program of its own for each bot of the match, at the same
 time, in the same sandbox with the same limits. Each takes what bots are promised: memory, processes, open files and scratch space. If these
-fail, too, the bot isn't to blame. A bot can't bring that about, since nothing of it is left.
+fail, too, the bot isn't to blame. A bot can't cause that, because none of its processes is left.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def check(bots: Mapping[str, Bot], level: Level, cpu_seconds: int | None = None,
 
 
 def shortage(bots: Mapping[str, Bot], level: Level, cpu_seconds: int | None = None) -> tuple[str, str] | None:
-    """Return the code and a description of what this machine can't give known good bots in place of these bots; None if nothing.
+    """Return the code and a description of a resource that known good bots don't get on this machine in place of these bots; None if they get all.
 
-    The limits of ``level`` are those of the bots. Everything of the match must be ended.
+    The limits of ``level`` are those of the bots. All processes of the match must have ended.
     """
     plans = {seat: bot_plan(bot) for seat, bot in bots.items()}
     for plan in plans.values():
@@ -58,7 +58,7 @@ def shortage(bots: Mapping[str, Bot], level: Level, cpu_seconds: int | None = No
         path = Path(folder, "bot")
         path.write_bytes(_SCRIPT.read_bytes())
         path.chmod(0o755)
-        good = {seat: _good_bot(path, level, is_started_alone=plan.is_own_file) for seat, plan in plans.items()}
+        good = {seat: _good_bot(path, level, is_started_itself=plan.is_own_file) for seat, plan in plans.items()}
         launcher.launch_plans(good, level, {seat: Log(None, 0) for seat in good}, cpu_seconds)
         launcher.wait()
         lack = _followed(launcher)
@@ -75,16 +75,16 @@ def shortage(bots: Mapping[str, Bot], level: Level, cpu_seconds: int | None = No
         launcher.close()
 
 
-def _good_bot(path: Path, level: Level, *, is_started_alone: bool) -> Plan:
-    """Return a known good bot. ``is_started_alone``: the file itself is started, not an interpreter; in a sandbox it always is."""
+def _good_bot(path: Path, level: Level, *, is_started_itself: bool) -> Plan:
+    """Return a known good bot. ``is_started_itself``: the file itself is started, not an interpreter; in a sandbox it always is."""
     limits = level.limits
     amounts = tuple(map(str, (limits.memory_bytes, limits.processes, limits.open_files, limits.scratch_bytes)))
-    before = () if is_started_alone or level.has_sandbox else (runtime.OWN_PYTHON,)
+    before = () if is_started_itself or level.has_sandbox else (runtime.OWN_PYTHON,)
     return bot_plan(Bot("a known good bot", (*before, str(path), *amounts), str(path.parent), (Piece(str(path), "bot"),)))
 
 
 def _followed(launcher: PlanLauncher) -> tuple[str, str] | None:
-    """Wait until all known good bots hold what they are promised at the same time. Return what one of them could not get, None if nothing."""
+    """Wait until all known good bots have what they are promised at the same time. Return what one of them could not get, else None."""
     deadline = perf_counter() + START_PATIENCE
     waiting = dict(launcher.processes)
     while waiting and (left := deadline - perf_counter()) > 0 and not launcher.is_lost:

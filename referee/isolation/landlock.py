@@ -1,6 +1,6 @@
 """Hides files of /proc by Landlock rules set inside the sandbox, and sets the bot's resource limits in the same process.
 
-Theory of operation. ``/proc/PID/mountinfo`` shows paths of the host, and ``smaps`` tells which pages of the system's files another bot
+Theory of operation. ``/proc/PID/mountinfo`` shows paths of the host, and ``smaps`` shows which pages of the system's files another bot
 has in memory. The files differ from process to process, so an empty file can't be mounted over them. Landlock instead allows
 reading by path: everything except /proc, a few files and folders at the top of /proc, and the files of the program's own process that
 runtimes read. The rules hold for the program and all its child processes. Pipes, sockets and memory have no path, so they are never
@@ -35,7 +35,7 @@ ADVICE = "; try: referee doctor"
 _CREATE_RULESET = 444
 _VERSION = 1  # LANDLOCK_CREATE_RULESET_VERSION
 
-# Numbers of Landlock's system calls are those of every architecture. The set handles LANDLOCK_ACCESS_FS_READ_FILE (4) alone; a rule is a
+# Numbers of Landlock's system calls are those of every architecture. The set handles only LANDLOCK_ACCESS_FS_READ_FILE (4); a rule is a
 # packed struct landlock_path_beneath_attr, whose descriptor is opened with O_PATH | O_CLOEXEC; -100 is AT_FDCWD. Perl's own open asks the
 # kernel four more things about each file.
 _SCRIPT = r"""
@@ -83,7 +83,8 @@ def before(perl: str, readable: Iterable[str], caps: Mapping[int, int], pipes_at
     """Return the command in front of the bot's command line.
 
     ``readable`` are the names in /proc that the bot may read, besides its own processes. ``caps`` are hard resource limits, by the numbers of
-    the module ``resource``. ``pipes_at`` is the descriptor that becomes stdin, and the one behind it stdout; 0: they are in place. The variable ``LC_ALL`` is for Perl alone: with the value "C" it reads no files of a locale at its start.
+    the module ``resource``. ``pipes_at`` is the descriptor that becomes stdin, and the one behind it stdout; 0: they are in place. The
+    variable ``LC_ALL`` is only for Perl: with the value "C" it reads no files of a locale at its start.
     """
     words = {
         "SHOWN": " ".join(readable),

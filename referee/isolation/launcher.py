@@ -25,8 +25,8 @@ _NOBODY: Mapping[str, Bot] = {}
 _listeners: list[Callable[[Bot], None]] = []
 
 
-def tell_builds(listener: Callable[[Bot], None]) -> None:
-    """Call a function with each bot that this process is about to build, so that a person knows why it takes time."""
+def on_builds(listener: Callable[[Bot], None]) -> None:
+    """Call a function with each bot that this process is about to build, so that a person sees why it takes time."""
     _listeners.append(listener)
 
 
@@ -44,7 +44,7 @@ def open_launcher(isolation: str, limits: Limits, bots: Sequence[Bot] = (), chec
     launcher = BotLauncher(partial(choose, isolation, limits), check)
     try:
         if bots:
-            # It takes as long as to find the level.
+            # This takes as long as finding the level.
             launcher.start()
         launcher.settle(bots)
     except BaseException:
@@ -60,13 +60,13 @@ class BotLauncher(PlanLauncher):
         super().__init__(check)
         self.level = Level()
         self._find_level = find_level
-        #: The levels that were proved, by the variants of the sandbox for which they hold.
+        #: The tested levels, by the variants of the sandbox for which they hold.
         self._levels: dict[frozenset[str], Level] = {}
 
     def settle(self, bots: Sequence[Bot]) -> None:
-        """Find the level for the bots of the next match: proved once, and again whenever a match has ended its supervisor."""
+        """Find the level for the bots of the next match: tested once, and again after a match that ended its supervisor."""
         if self.idle is not None and not self.idle.is_quiet():
-            # Something of the match before may be left.
+            # Processes of the match before may be left.
             self._levels.clear()
         variants = frozenset(variants_of(bots))
         if variants not in self._levels:
@@ -77,7 +77,7 @@ class BotLauncher(PlanLauncher):
             # Only sandboxes have ports of their own.
             raise UsageError(
                 f"Both programs expect a server on port {ports[0]}, and outside a sandbox there is one such port; "
-                "write {port} where each is told its own."
+                "write {port} in place of the port in each command line."
             )
 
     def build(self, bots: Mapping[str, Bot]) -> dict[str, Bot]:
@@ -86,7 +86,7 @@ class BotLauncher(PlanLauncher):
 
     def launch(self, bots: Mapping[str, Bot], logs: Mapping[str, Log], cpu_seconds: int | None = None) -> Mapping[str, Process]:
         """Build the bots of a match, and begin to start them."""
-        # None of the match before has anything to do with a build that fails.
+        # No bot of the match before can be to blame for a failed build.
         self._begin_match()
         plans = {seat: bot_plan(bot) for seat, bot in self.build(bots).items()}
         return self.launch_plans(plans, self.level, logs, cpu_seconds)
@@ -98,20 +98,20 @@ class BotLauncher(PlanLauncher):
         return launcher
 
     def clear_machine(self, bots: Mapping[str, Bot] = _NOBODY, seats: tuple[str, ...] = (), cpu_seconds: int | None = None) -> None:
-        """Raise MatchVoid if known good bots fail in place of those of a match that has ended; without bots, in a match of two."""
+        """Raise MatchVoid if known good bots fail in place of a match's bots (None: of two bots). The match has ended."""
         level = self.level
         if bots and not self.processes:
-            # The build of a program has failed, which has limits of its own.
+            # The build of a program has failed. Builds have limits of their own.
             bots, level = {seat: bots[seat] for seat in seats}, level._replace(limits=level.limits.for_build())
         known_good.check(bots, level, cpu_seconds, seats)
 
     def distrust(self) -> None:
-        """Forget that the level was proved."""
+        """Forget that the level was tested."""
         self._levels.clear()
         forget(self.level)
 
     def renew(self, *, is_sound: bool) -> None:
-        """End the match. Its supervisor serves the next one if it can be trusted; else the level is proved again."""
+        """End the match. Its supervisor serves the next one if it can be trusted; otherwise the level is tested again."""
         super().renew(is_sound=is_sound)
         if self.idle is None:
             self._levels.clear()

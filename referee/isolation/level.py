@@ -1,4 +1,4 @@
-"""A level of isolation: what separates the bots of a match from this machine, and from each other."""
+"""A level of isolation: the mechanisms that separate the bots of a match from this machine and from each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NO_TREES = cgroups.Trees({}, frozenset(), is_unified=False)
 
 
 class Level(NamedTuple):
-    """The level that was reached, with the limits of bots and the control groups. ``notes`` say which guarantees are weaker."""
+    """The level of a match, with the limits of bots and the control groups. ``notes`` say which guarantees are weaker."""
 
     name: str = NONE
     limits: Limits = Limits()
@@ -57,6 +57,6 @@ class Level(NamedTuple):
     def kept_limits(self) -> dict[str, int]:
         """Return the limits that are enforced at this level, by name."""
         limits = dict(self.limits)
-        # No limit of the match: the build is over when the match begins.
+        # This isn't a limit of the match: the build ends before the match begins.
         del limits["build_seconds"]
         return limits if self.name != NONE else {name: limits[name] for name in ("line_bytes", "stderr_bytes", "remarks_bytes")}

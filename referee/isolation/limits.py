@@ -15,12 +15,12 @@ from referee.support.words import GIB, KIB, MIB
 ISOLATED_CGROUP = "isolated+cgroup"
 ISOLATED = "isolated"
 LIMITS = "limits"
-#: ``limits`` with a user ID for each bot; only for callers that ask for it by name, such as gradings in a container.
+#: ``limits`` with a user ID for each bot; only for callers that request it by name, such as gradings in a container.
 LIMITS_USER = "limits+user"
 NONE = "none"
 LEVELS = (ISOLATED_CGROUP, ISOLATED, LIMITS, NONE)
 
-#: Values of --isolation: the best possible level; one of the first two levels or no match; only resource limits; nothing.
+#: Values of --isolation: the best possible level; a sandbox or no match; only resource limits; no isolation.
 IsolationValue = Literal["auto", "strict", "limits", "none"]
 
 _UNITS = {
@@ -42,7 +42,7 @@ _MOST_KEPT_BYTES = 1_000_000_000
 
 
 def word_of(level: str) -> str:
-    """Return the word for a level that users know: "strict", "limits" or "none"."""
+    """Return the users' word for a level: "strict", "limits" or "none"."""
     return {ISOLATED_CGROUP: "strict", ISOLATED: "strict", LIMITS_USER: LIMITS}.get(level, level)
 
 
@@ -50,7 +50,7 @@ class Limits(Section):
     """Limits on one bot with all its processes. The lower bounds are what an interpreter needs."""
 
     memory_bytes: _Size = option(512 * MIB, "Memory of all its processes together.", unit="bytes", ge=16 * MIB, le=_MOST_BYTES)
-    processes: int = option(64, "Processes and threads, all together.", ge=1, le=30_000)
+    processes: int = option(64, "Processes and threads together.", ge=1, le=30_000)
     scratch_bytes: _Size = option(16 * MIB, "Size of its /tmp and of each file.", unit="bytes", ge=64 * KIB, le=_MOST_BYTES)
     open_files: int = option(64, "Open files of one process.", ge=16, le=1 << 20)
     line_bytes: _Size = option(64 * KIB, "Length of an answer.", unit="bytes", ge=256, le=500_000)
@@ -71,24 +71,24 @@ class Limits(Section):
 
     @property
     def build_cpu_seconds(self) -> int:
-        """The kernel limit on the processor time of a build, in seconds: for one that outlives a referee that was killed with its supervisor."""
+        """The kernel limit on the processor time of a build, in seconds: for a build whose referee and supervisor were killed."""
         return most_cpu_seconds(self.build_seconds)
 
     def to_json(self) -> dict[str, int]:
-        """Return the limits by name. The time of a build is left out if it is the ordinary one, as in leagues that are older than it."""
+        """Return the limits by name. The default time of a build is left out, because older leagues don't have it."""
         limits = dict(self)
         if self.build_seconds == Limits().build_seconds:
             del limits["build_seconds"]
         return limits
 
     def above(self, other: Limits) -> list[str]:
-        """Return the names of the limits that are higher than others, as words."""
+        """Return the names of the limits that are higher than those of ``other``, as words."""
         mine, theirs = dict(self), dict(other)
         return [name.removesuffix("_bytes").replace("_", " ") for name in mine if mine[name] > theirs[name]]
 
 
 def most_cpu_seconds(seconds: float) -> int:
-    """Return a limit on processor time, in seconds, that no program reaches in a time by the wall clock."""
+    """Return a limit on processor time that no program reaches within a wall-clock time, both in seconds."""
     return int(seconds * (os.cpu_count() or 1)) + 10
 
 

@@ -10,18 +10,19 @@ if TYPE_CHECKING:
     from io import RawIOBase
     from pathlib import Path
 
-#: How much of the end is kept: the stacks of all threads of a Python bot fit.
+#: How many bytes of the end are kept: enough for the stacks of all threads of a Python bot.
 _KEPT_BYTES = 65_536
-#: How much of it the last lines are taken from.
+#: How many bytes the last lines may have.
 _TAIL_BYTES = 4096
 _TAIL_LINES = 20
-#: The most bytes that are held back because a path may go on in the next piece: of a line, since a path may have spaces in it; of a word in a longer line.
+#: The most bytes that are held back because a path may continue in the next piece: of a line, because a path may have spaces in it; of a word
+#: in a longer line.
 _LONGEST_LINE, _LONGEST_PATH = 4096, 512
 _WORD = re.compile(rb"[^\s\"'`()<>,;]*\Z")
 
 
 def _open_end(data: bytes) -> int:
-    """Return the index from which on a text may be the beginning of a path."""
+    """Return the index from which a text may be the beginning of a path."""
     line = data.rfind(b"\n", max(0, len(data) - _LONGEST_LINE)) + 1
     if line or len(data) <= _LONGEST_LINE:
         return line
@@ -30,7 +31,7 @@ def _open_end(data: bytes) -> int:
 
 
 class Log:
-    """The log of one bot. ``total`` counts every byte that came, ``kept`` those in the file; the last 64 KiB stay in memory.
+    """The log of one bot. ``total`` counts all bytes, ``kept`` those in the file; the last 64 KiB stay in memory.
 
     Without a path only the last 4 KiB are kept. The first byte creates the file. ``tap`` is called with each piece as it comes.
     """
@@ -47,11 +48,11 @@ class Log:
         self._file: RawIOBase | None = None
 
     def rename_files(self, rewrite: Callable[[bytes], bytes]) -> None:
-        """Change what a bot writes before it is kept and counted: its files get the names that its author knows."""
+        """Rewrite the output of a bot before it is kept and counted: its files get the names that its author knows."""
         self._rewrite = rewrite
 
     def take(self, data: bytes) -> None:
-        """Add bytes that came from the bot. A path at the end is held back until the rest of it has come, or somebody reads the log."""
+        """Add bytes from the bot. A path at the end is held back until its rest arrives, or somebody reads the log."""
         if self._held:
             data, self._held = self._held + data, b""
         if self.kept < self.max_bytes:
@@ -74,7 +75,7 @@ class Log:
             self._tap(data)
         self._tail += data
         if len(self._tail) > 2 * _KEPT_BYTES:
-            # Seldom, so that a bot that writes much costs little.
+            # Rarely, so that a bot that writes much costs little.
             del self._tail[:-_KEPT_BYTES]
         keep = data[: self.max_bytes - self.kept]
         if keep and self.path is not None:
@@ -88,7 +89,7 @@ class Log:
                 self.max_bytes = self.kept
 
     def shown(self, data: bytes) -> bytes:
-        """Return a bot's text in a form that others may read: its files have the names that its author knows."""
+        """Return a bot's text in publishable form: its files have the names that its author knows."""
         return data if self._rewrite is None or b"/" not in data else self._rewrite(data)
 
     def close(self) -> None:

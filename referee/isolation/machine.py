@@ -1,7 +1,7 @@
-"""What this machine must have so that bots get what they are promised: high hard limits, a disk from which programs start, and memory.
+"""Checks whether this machine can give bots what they are promised: high hard limits, a disk that allows programs, and memory.
 
-Theory of operation. A process can lower its hard limits, but not raise them, and a container or a mount option can withhold what every bot
-needs. What is known before a match is refused then. What shows only in a match makes it void, with one of the codes of ``SHORTAGES``.
+Theory of operation. A process can lower its hard limits, but not raise them, and a container or a mount option can deny what every bot
+needs. A shortage that is known before a match prevents it. A shortage that shows only in a match voids it, with one of the codes of ``SHORTAGES``.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
     from referee.isolation.limits import Limits
 
-#: What a machine can lack. These are values of ``MatchVoid.reason``.
+#: Resources that a machine can lack. These are values of ``MatchVoid.reason``.
 LIMIT, DISK, MEMORY = SHORTAGES = ("limit", "disk", "memory")
 
 #: The open files that the referee and its supervisor need for a match.
 _LEAST_FILES = 128
-#: How many bots of a match a slot has memory for.
+#: The number of bots for which a slot has memory.
 BOTS_OF_A_MATCH = 2
 _OPTION = "memory_bytes in [limits], or --limit memory=SIZE"
 _REMEDIES = {
@@ -48,7 +48,7 @@ _NAMES: dict[str, tuple[str, str, Callable[[int], str]]] = {
 
 
 class Shortage(NamedTuple):
-    """What this machine lacks: the name of the check, what was seen, and the remedy as a sentence."""
+    """A resource that this machine lacks: the name of the check, the observation, and the remedy as a sentence."""
 
     name: str
     seen: str
@@ -56,7 +56,7 @@ class Shortage(NamedTuple):
 
 
 def void(what: str, reason: str, seats: tuple[str, ...]) -> MatchVoid:
-    """Return the exception for a match in which this machine failed; ``what`` begins the sentence, ``seats`` are those that were hit."""
+    """Return the exception for a match in which this machine failed. ``what`` begins the sentence, ``seats`` are the affected ones."""
     return MatchVoid(f"{what}: the match is void and nobody loses. {_REMEDIES[reason]}", reason, seats)
 
 
@@ -76,7 +76,7 @@ def refuse_few_files() -> None:
 
 
 def refuse(level: str, limits: Limits, bots: int, cpu_seconds: int | None = None) -> None:
-    """Raise UsageError if it is certain that ``bots`` bots at the same time can't get what they are promised; the rest as for ``shortages``."""
+    """Raise UsageError if ``bots`` bots at the same time certainly can't get what they are promised. Arguments as for ``shortages``."""
     lacks = list(shortages(level, limits, bots, cpu_seconds))
     if lacks:
         lines = [f"  {shortage.name}: {shortage.seen}. {shortage.remedy}" for shortage in lacks]
@@ -84,7 +84,7 @@ def refuse(level: str, limits: Limits, bots: int, cpu_seconds: int | None = None
 
 
 def shortages(level: str, limits: Limits, bots: int, cpu_seconds: int | None = None) -> Iterable[Shortage]:
-    """Yield what this machine lacks. At the level ``none`` bots are promised no amounts, but their programs must start.
+    """Yield what this machine lacks. The level ``none`` promises bots no amounts, but their programs must start.
 
     ``cpu_seconds`` is the limit on a bot's processor time, None without one.
     """
@@ -104,15 +104,15 @@ def shortages(level: str, limits: Limits, bots: int, cpu_seconds: int | None = N
 
 
 def matches_in_memory(free: float, limits: Limits) -> float:
-    """Return how many matches have memory at the same time: of the ``free`` bytes of the machine, or what its container has left."""
+    """Return how many matches at the same time fit into the ``free`` bytes of the machine, or into the free memory of its container."""
     in_container = cgroups.free_memory()
     free = free if in_container is None else min(free, in_container)
-    # The memory of both bots of a match is set aside.
+    # Each match reserves the memory of both bots.
     return free // (BOTS_OF_A_MATCH * limits.memory_bytes)
 
 
 def refuse_disk(folder: Path) -> None:
-    """Raise UsageError if no program starts in a folder, which need not exist yet, in which those of others are to be kept."""
+    """Raise UsageError if programs can't start in a folder for hand-ins. It need not exist yet."""
     here = folder.absolute()
     # Not Path.exists, which raises for a folder that is closed to this user.
     existing = next(path for path in (here, *here.parents) if os.path.exists(path))

@@ -3,7 +3,7 @@
 Theory of operation. These levels promise little, but no bot gets the rights of root. The supervisor starts each bot, and each build, under a
 user ID that no other process has, without a way to gain rights. So a bot can neither signal nor change what isn't its own: the referee,
 other programs of the machine, the opponent, its own folder. It runs where its files are. If they, or the programs that it needs, are below
-a folder that is closed to other users, the bot's start opens the way for it alone, as ``user_start`` describes. Where no mounts are allowed, as
+a folder that is closed to other users, the bot's start opens the way only for this bot, as ``user_start`` describes. Where no mounts are allowed, as
 in most containers, such a match is refused. Its home folder and its folder for temporary files are its own, and are removed with the bot.
 
 On other systems than Linux, root's bots stay root's.
@@ -53,7 +53,7 @@ def process(plan: Plan, argv: tuple[str, ...], level: Level, copies: Copies) -> 
         else:
             folder = home = copies.new_folder()
             os.chown(home, user.number, user.number)
-        # In a run of many matches files stay as they are.
+        # Files don't change during a run of many matches.
         key = (
             plan.argv,
             plan.script,
@@ -115,7 +115,7 @@ def _refusal(plan: Plan, folder: str, pieces: tuple[str, ...]) -> str:
     remedy = f"-R o+rX {piece}" if piece is not None else f"o+{'rx' if folder == plan.bot.folder else 'x'} {folder}"
     return (
         f"Root's bots run as users of their own, and {plan.bot.label:.120} needs files in {folder}, which is closed to other users. This system "
-        "doesn't allow the mounts that would open it to the bot alone. Install the referee and the bots in a folder that every user can enter, "
+        "doesn't allow the mounts that would open it only to the bot. Install the referee and the bots in a folder that every user can enter, "
         f"such as /opt, or open this one: chmod {remedy}"
     )
 
@@ -126,19 +126,19 @@ def _is_in(path: str, folder: str) -> bool:
 
 @cache
 def _closed_runtime(path: str) -> tuple[str, ...]:
-    """Return ``_closed`` of a part of this machine, which doesn't change while the referee runs."""
+    """Return ``_closed`` of a part of this machine, which stays the same while the referee runs."""
     return tuple(_closed(path))
 
 
 def _closed(path: str) -> Iterator[str]:
-    """Return the folders that other users can't go through on the way to a path, and the path itself if it is a folder that they can't read."""
+    """Return the folders on the way to a path that other users can't pass through, and the path itself if it is a folder that they can't read."""
     for way in dict.fromkeys((path, os.path.realpath(path))):
         folder, needed = way, 0o005
         while folder != "/":
             try:
                 mode = os.stat(folder).st_mode
             except OSError:
-                # It isn't there: the start of the bot will say so.
+                # It doesn't exist: the start of the bot will report that.
                 mode = needed
             if mode & needed != needed and stat.S_ISDIR(mode):
                 yield os.path.realpath(folder)
@@ -192,7 +192,7 @@ def _refuse_closed_runtime(path: str) -> None:
 
 @cache
 def _compile_sdk() -> None:
-    """Compile the SDK: no bot of root can write what Python makes of it, so each bot would compile it again."""
+    """Compile the SDK: root's bots can't write the compiled files, so each would compile it again."""
     folder = Path(__file__).resolve().parents[2] / "sdk"
     made = max((path.stat().st_mtime for path in folder.glob("__pycache__/*.pyc")), default=0.0)
     if not sys.dont_write_bytecode and made < max((path.stat().st_mtime for path in folder.glob("*.py")), default=0.0):

@@ -1,4 +1,4 @@
-"""Plans how a bot is run: its command line with and without a sandbox, its environment, and the files of this machine that a sandbox shows."""
+"""Plans the run of a bot: its command line with and without a sandbox, its environment, and the files of this machine in the sandbox."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RELAY = str(Path(__file__).with_name("relay.py"))
 
 
 class Plan(NamedTuple):
-    """How a bot, or its build, is run: ``argv`` in the bot's folder, or ``inside`` in a sandbox, where a copy of its files is in /bot.
+    """The plan of a bot or its build: ``argv`` runs in the bot's folder, ``inside`` in a sandbox, where a copy of its files is in /bot.
 
     ``script`` is a script of the referee with its arguments, in front of both. It runs on the referee's own Python and then executes the
     program. ``is_build``: the program may change its files.
@@ -49,24 +49,24 @@ class Plan(NamedTuple):
 
 
 def bot_plan(bot: Bot) -> Plan:
-    """Return how a bot is run."""
+    """Return the plan of a bot."""
     script = () if bot.dialect is None else (_RELAY, str(bot.port))
     return Plan(bot, bot.argv, _inside(bot, bot.argv), environment(), script)
 
 
 def build_plan(bot: Bot) -> Plan:
-    """Return how a bot is built, in its own folder."""
+    """Return the plan of a bot's build, in its own folder."""
     return Plan(bot, bot.build, _inside(bot, bot.build), environment(), (BUILDER, "keep"), is_build=True)
 
 
 def plans(bots: Iterable[Bot]) -> list[Plan]:
-    """Return how some bots are run, and built if they need to be."""
+    """Return the plans of some bots, and of the builds that they need."""
     bots = list(bots)
     return [*map(bot_plan, bots), *(build_plan(bot) for bot in bots if bot.build)]
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of a bot without a sandbox: the referee's own, and what the protocol promises.
+    """Return the environment of a bot without a sandbox: the referee's own, and the variables that the protocol promises.
 
     Python's output is unbuffered, and a Python bot that gets SIGABRT writes its stacks. String hashing is fixed, so that a Python bot that
     iterates over sets plays the same moves again from the same seed.

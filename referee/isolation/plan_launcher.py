@@ -1,4 +1,4 @@
-"""Starts the bots of a match, or a build, by their plans: each in its sandbox below one supervisor. Hears how they end, and ends what they started.
+"""Starts the bots of a match, or a build, by their plans: each in its sandbox below one supervisor. Learns of their ends, and ends all their processes.
 
 A launcher serves one match after another. Between them it keeps the supervisor, with the copies of the bots' files, if it can be trusted.
 """
@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from referee.isolation.plan import Plan
     from referee.isolation.process import Process
 
-#: After how many silent seconds a supervisor that ends a match is continued: it may have been stopped.
+#: A supervisor that is silent for this number of seconds at the end of a match is continued: it may have been stopped.
 _SILENCE_SECONDS = 0.5
-#: How long to wait for the news that the supervisor has ended, in milliseconds.
+#: How long to wait for the report that the supervisor has ended, in milliseconds.
 _NEWS_MS = 500
 #: How long to wait for the exit status of a bot that has closed its stdout, in seconds.
 _PARTING = 0.5
 _NO_SUPERVISOR = "The supervisor process of the match did not start the bots: the match is void; is the machine out of processes or memory?"
 
-#: The message for a killed supervisor when no bot can have killed it, and the other one.
+#: The messages for a killed supervisor: if no bot can have killed it, and if one can.
 _KILLED_FROM_OUTSIDE = (
     "The supervisor process of the match was killed from outside, which none of its bots can do: the match is void and nobody loses."
 )
@@ -71,7 +71,7 @@ class PlanLauncher:
         self._begin_match()
 
     def start(self) -> None:
-        """Start the supervisor of the first match, which is being prepared meanwhile."""
+        """Start the supervisor of the first match while the match is prepared."""
         self._fresh = Supervision(self.check)
 
     def new_folder(self) -> str:
@@ -87,7 +87,7 @@ class PlanLauncher:
         self.processes: dict[str, BotProcess] = {}
         self.reports = -1
         self.is_lost = False
-        #: The supervisor's word that it has ended the match and can serve the next one; None until it is asked.
+        #: The word by which the supervisor reports that it can serve the next match; None until it is asked.
         self._word: bytes | None = None
         self._is_renewed = False
         #: Processor time that the supervisor and bots of earlier matches had used before this match, in seconds.
@@ -95,7 +95,7 @@ class PlanLauncher:
         self._order: list[BotProcess] = []
         self._unread = b""
         self._errors: dict[int, str] = {}
-        #: True if the user of a bot can't be let in to its files.
+        #: True if the user of a bot can't get access to its files.
         self._is_closed = False
         self._children_before: frozenset[int] = frozenset()
         #: The seats whose bots can kill the supervisor.
@@ -170,7 +170,7 @@ class PlanLauncher:
                 raise MatchVoid(_NO_SUPERVISOR, SUPERVISOR if self._unguarded else "", self._unguarded)
         if self._is_closed:
             raise MatchVoid(
-                f"A bot's user can't be let in to its files ({next(iter(self._errors.values()))}); install the referee in /opt."
+                f"A bot's user can't get access to its files ({next(iter(self._errors.values()))}); install the referee in /opt."
             )
         for index, error in self._errors.items():
             process = self._order[index]
@@ -179,7 +179,7 @@ class PlanLauncher:
             self._admit(process, deadline, None if before_start is None else partial(before_start, index))
 
     def _admit(self, process: BotProcess, deadline: float, before_start: Callable[[int], None] | None) -> None:
-        """Let a bot start when its cell is ready. MatchVoid if the cell fails, since the cell belongs to the referee."""
+        """Let a bot start when its sandbox is ready. MatchVoid if the sandbox fails, because it belongs to the referee."""
         while True:
             try:
                 if process.admit(before_start):
@@ -191,7 +191,7 @@ class PlanLauncher:
             if process.status is not None or self.is_lost or left <= 0:
                 self._listen(process)
                 is_late = process.status is None and not self.is_lost
-                why = f"it did not start within {START_PATIENCE:g} s" if is_late else "it ended without a word"
+                why = f"it did not start within {START_PATIENCE:g} s" if is_late else "it ended without a message"
                 raise MatchVoid(process.sandbox_failure(why))
             waiting = readable((process.news_fd, self.reports))
             if any(fd == self.reports for fd, _ in waiting.poll(min(1.0, left) * 1000)):
@@ -227,7 +227,7 @@ class PlanLauncher:
             if waiting.poll(left * 1000):
                 self.take_reports()
             elif process.is_sandbox and is_ending(process.first_pid()):
-                # The news has a longer way from there: on a busy machine it comes later.
+                # The report takes longer from there, especially on a busy machine.
                 patience = PATIENCE
 
     def take_reports(self) -> bool:
@@ -278,7 +278,7 @@ class PlanLauncher:
         return delays.priority(self._supervision.watchdog) if self._supervision else None
 
     def pids(self) -> list[int]:
-        """The supervisor and everything below it."""
+        """Return the supervisor and all processes below it."""
         return supervisor.descendants(self._supervision.watchdog) if self._supervision else []
 
     @property
@@ -287,7 +287,7 @@ class PlanLauncher:
         return self._supervision is not None
 
     def renew(self, *, is_sound: bool) -> None:
-        """End every process of the match and everything that they left, and give up all descriptors but those of the supervisor.
+        """End every process of the match and everything that they left, and close all descriptors but those of the supervisor.
 
         ``is_sound``: the match has ended properly, so that its supervisor may serve the next one. A second Ctrl-C has no effect until
         this is done.
@@ -303,7 +303,7 @@ class PlanLauncher:
         self.idle = self._fresh = None
 
     def _take_idle(self, *, is_guarded: bool) -> Supervision | None:
-        """Return the supervision of the match before; None if there is none, or if it can't be trusted.
+        """Return the supervision of the match before; None without one, or if it can't be trusted.
 
         ``is_guarded``: no bot of the next match can signal its processes. Such bots and others don't share one, nor copies of programs.
         """
@@ -342,7 +342,7 @@ class PlanLauncher:
         return not self.is_lost and not any(process.has_failed or process.exceeded is not None for process in self._order)
 
     def _is_ready_again(self, supervision: Supervision) -> bool:
-        """Let the supervisor end everything and serve the next match; False if there is any doubt that it can."""
+        """Let the supervisor end everything and serve the next match; False if it may not be able to."""
         self._word = os.urandom(8).hex().encode()
         supervision.renew(self._word)
         self._await(supervision, lambda: self._is_renewed)

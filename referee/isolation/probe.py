@@ -1,4 +1,4 @@
-"""Tests the sandbox: flags prove nothing, so a self-check runs in the real sandbox and reports what it could do.
+"""Tests the sandbox: a self-check runs in the real sandbox and reports what it could do, because flags prove nothing.
 
 ``parts`` looks for the programs and libraries of the sandbox. ``prove`` runs ``selfcheck`` in a sandbox, in the same way as a bot in a
 match.
@@ -44,7 +44,7 @@ _PATIENCE = 120.0
 
 
 class SandboxCheck(NamedTuple):
-    """One check: its name, whether it passed, what was seen, and the remedy if it failed.
+    """One check: its name, whether it passed, the observation, and the remedy if it failed.
 
     ``variant`` is the variant of the sandbox that was tested; empty if the check applies to all.
     """
@@ -86,7 +86,7 @@ def _check(title: str, ok: bool, seen: str, remedy: str) -> SandboxCheck:  # noq
 
 
 def _user_numbers() -> SandboxCheck:
-    """Check that root can start bots as other users: in a user namespace root may be the only user."""
+    """Check whether root can start bots as other users: in a user namespace root may be the only user."""
     spans = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
     ok = any(start <= FIRST and start + count > LAST for start, _, count in spans)
     seen = f"{FIRST} to {LAST} can be given to bots" if ok else f"root of a user namespace without the numbers {FIRST} to {LAST}"
@@ -117,10 +117,10 @@ def prove(isolation: Level, variants: Iterable[str], *, is_deep: bool = False) -
         plans.setdefault(variant_for(needs(probe)), probe)
     chosen = set(variants) or set(plans)
     if VARIANT_A in chosen and VARIANT_A not in plans:
-        # No Python here is open to all users. Variant B tests the parts that both variants have.
+        # No Python here is readable for all users. Variant B tests the parts that both variants have.
         chosen |= {VARIANT_B}
     if VARIANT_B in chosen:
-        # Every Python can run in it. Without this, B would be used untested where all of them are open to other users.
+        # Every Python can run in it. Otherwise B would stay untested on machines where other users can read all of them.
         plans.setdefault(VARIANT_B, next(iter(plans.values())))
     checks = []
     for variant in (variant for variant in VARIANTS if variant in chosen and variant in plans):
@@ -192,11 +192,11 @@ def _watch(launcher: PlanLauncher, plan: Plan, level: Level) -> tuple[dict[str, 
     try:
         return json.loads(printed), "", freezes
     except ValueError:
-        return None, _last_words(log, "the sandbox ended without a word"), None
+        return None, _last_words(log, "the sandbox ended without a message"), None
 
 
 def _last_words(log: Log, otherwise: str) -> str:
-    """Return the last line on stderr, or something else where there is none."""
+    """Return the last line on stderr, or ``otherwise`` without one."""
     lines = log.last_lines()
     return cut(lines[-1].decode("utf-8", "replace") if lines else otherwise, 200)
 

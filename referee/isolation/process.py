@@ -1,6 +1,6 @@
-"""What players and matches know of a bot that is run: its process, and the launcher that starts it.
+"""The interface between players and running bots: the process of a bot, and the launcher that starts it.
 
-Command lines, mounts, ports, copies and builds stay behind these two; ``launcher.open_launcher`` makes a launcher.
+Command lines, mounts, ports, copies and builds are hidden behind these two; ``launcher.open_launcher`` returns a launcher.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Process(Protocol):
-    """A bot that runs, or that ran until its match was ended.
+    """A running bot, or one whose match has ended.
 
     ``pid`` is its process number once it runs, ``status`` its exit status once it has ended, negative for a signal. ``is_sandbox``: it is
     separated from the machine. ``holds``: nothing inside can undo a stop. ``is_exact``: ``seconds`` counts all processes exactly.
@@ -50,10 +50,10 @@ class Process(Protocol):
         """Continue it."""
 
     def is_moving(self) -> bool:
-        """Return whether a stop that can't be undone hasn't yet reached everything inside."""
+        """Return whether a freeze hasn't yet reached all its processes."""
 
     def stand_still(self) -> None:
-        """Wait until a stop that can't be undone has reached everything inside."""
+        """Wait until a freeze has reached all its processes."""
 
     def pids(self) -> list[int]:
         """Return its known processes."""
@@ -77,7 +77,7 @@ class Process(Protocol):
         """Return the processor time of all its processes, in seconds: exact if the kernel counts it, else with ended children in ticks."""
 
     def evidence_seconds(self) -> float:
-        """Return the processor time that shows whether it starved the referee, in seconds, cheaply enough while clocks run."""
+        """Return the processor time that is evidence for starving the referee, in seconds; cheap enough while clocks run."""
 
     def is_over_memory(self) -> bool:
         """Return whether the kernel has killed something inside for going over the memory cap."""
@@ -92,7 +92,7 @@ class Process(Protocol):
         """Return why its program could not be started in its sandbox; None if it was started."""
 
     def excess(self, cause: str) -> Excess | None:
-        """Return its limit that is the cause of its end; None for a program that ended by itself."""
+        """Return the limit that caused its end; None for a program that ended by itself."""
 
 
 class Launcher(Protocol):

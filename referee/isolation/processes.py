@@ -31,7 +31,7 @@ _numbers = itertools.count()
 
 
 def make_process(level: Level, plan: Plan, cpu_seconds: int | None, copies: Copies) -> BotProcess:
-    """Return the process of a bot, or of its build, which the supervisor is to start. It has descriptors and a copy of the bot's files until it is closed.
+    """Return the process of a bot or its build, for the supervisor to start. It owns descriptors and a copy of the bot's files until ``close``.
 
     ``copies`` are those of the supervisor. PlayerError if the program has files that can't be copied, or if the user of the sandbox can't run it.
     """
@@ -61,7 +61,7 @@ def sandbox(level: Level, plan: Plan, cpu_seconds: int | None, copies: Copies) -
         number = None if user is None else user.number
         copy = copies.take(plan.bot, number)
         undo.callback(copy.give_back)
-        # What runs is the copy, whatever has become of the original.
+        # The copy runs, even if the original has changed.
         plan = _copied(plan, copy.folder)
         _refuse_unrunnable(plan, has_sandbox=True)
         _refuse_unshown(plan)
@@ -148,7 +148,7 @@ def _refuse_unshown(plan: Plan) -> None:
 
 
 def _caps(limits: Limits, cpu_seconds: int | None) -> tuple[str, ...]:
-    """Return the command that sets resource limits: the system's tool, or the shell if there is none (macOS)."""
+    """Return the command that sets resource limits: the system's tool, or the shell on macOS, which has no such tool."""
     if bubblewrap.tool("prlimit") is not None:
         return bubblewrap.prlimit(bubblewrap.hard_limits(limits, cpu_seconds, limits.memory_bytes, None))
     script = f"ulimit -c 0; ulimit -n {limits.open_files}; ulimit -f {limits.scratch_bytes // 512}; "

@@ -26,7 +26,7 @@ def main(argv: list[str]) -> None:
     try:
         listener.bind(("127.0.0.1", int(argv[1])))
     except OSError as error:
-        fail(f"port {argv[1]} isn't available for it ({error.strerror}); tell it another one by {PORT}", 125)
+        fail(f"port {argv[1]} isn't available for it ({error.strerror}); pass it another one by {PORT}", 125)
     listener.listen(1)
     port = str(listener.getsockname()[1])
     command = [word.replace(PORT, port) for word in argv[2:]]

@@ -1,6 +1,6 @@
 """Finds the files of this machine that a bot's program needs: its interpreter and the interpreter's libraries.
 
-These files are visible inside the sandbox, so a submission must not influence the choice. This module examines only programs that the
+These files are visible inside the sandbox, so a hand-in must not influence the choice. This module examines only programs that the
 user named or that belong to the system, never the first line of a bot's file.
 """
 
@@ -123,7 +123,7 @@ def without_shim(program: str) -> str:
 
 
 def _said(line: list[str]) -> str:
-    """Return what a program of this machine prints, "" if it fails. It runs outside the current folder, whose files could change the result."""
+    """Return the output of a program of this machine, "" if it fails. It runs outside the current folder, whose files could change the result."""
     try:
         result = subprocess.run(line, capture_output=True, text=True, timeout=10, check=True, cwd="/")
     except (OSError, subprocess.SubprocessError):
@@ -132,7 +132,7 @@ def _said(line: list[str]) -> str:
 
 
 def is_passable(folder: str) -> bool:
-    """True if every user of this machine can go through a folder, if they know a name in it."""
+    """True if every user of this machine can pass through a folder to a name that they know."""
     real = Path(os.path.realpath(folder))
     return all(place.stat().st_mode & 0o001 for place in (real, *real.parents))
 

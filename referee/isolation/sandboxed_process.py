@@ -1,4 +1,4 @@
-"""A bot in a sandbox: its start in two steps, its freezer and accounts, and its end as the sandbox reports it."""
+"""A bot in a sandbox: its start in two steps, its freezer and accounts, and the sandbox's report of its end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SandboxedProcess(BotProcess):
         user: UserNumber | None,
         give_back: Callable[[], None],
     ) -> None:
-        """The limits of ``level`` are those of the bot; those of ``config`` have room for what starts it."""
+        """The limits of ``level`` are those of the bot; those of ``config`` include the programs that start it."""
         self.group = group
         self._user = user
         self._is_build = bool(config.builder)
@@ -57,7 +57,7 @@ class SandboxedProcess(BotProcess):
         filter_read, self._filter = os.pipe()
         self.news_fd, status_write = os.pipe()
         os.set_blocking(self.news_fd, False)
-        # The supervisor keeps the writing end open, too, so that the end of a killed referee doesn't start the bot.
+        # The supervisor also keeps the writing end open, so that the death of the referee doesn't start the bot.
         block_read, self._block = os.pipe()
         fds = (
             filter_read,
@@ -231,7 +231,7 @@ class SandboxedProcess(BotProcess):
 
     @override
     def may_be_innocent(self, status: int | None, cause: str) -> bool:
-        """False also if the counters of its control groups explain the end of the bot."""
+        """Also False if the counters of its control groups explain the end of the bot."""
         is_counted = self.is_over_memory() or (cause == PROCESSES and self.group is not None and self.group.refused_processes() > 0)
         return not is_counted and super().may_be_innocent(status, cause)
 
@@ -242,7 +242,7 @@ class SandboxedProcess(BotProcess):
 
     @override
     def close(self) -> None:
-        """Give up descriptors, claims and the copy of the bot's files."""
+        """Release descriptors, claims and the copy of the bot's files."""
         super().close()
         for fd in (self._filter, self.news_fd, self._block, *self.held_fds, self._pidfd):
             if fd >= 0:
@@ -264,7 +264,7 @@ def _opened(path: str, content: bytes | None) -> int:
     """Return a descriptor from which a file's content can be read. None: that of the host's file."""
     if content is None:
         return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    # A machine with many processors has more to tell than fits into a pipe.
+    # On a machine with many processors the content is larger than a pipe.
     fd = os.memfd_create("data")
     with open(fd, "wb", closefd=False) as file:
         file.write(content)

@@ -1,6 +1,6 @@
-"""Scripts that Windows has spoilt, so that Linux can't run them: Windows line ends, a byte order mark, no permission to be executed.
+"""Repairs scripts from Windows that Linux can't run: Windows line ends, a byte order mark, no permission to execute.
 
-In a copy of somebody's files they are repaired. The author's own files stay as they are: messages say what is wrong with them.
+Only copies are repaired. The author's own files stay as they are, and messages say what is wrong with them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _told: set[str] = set()
 
 
 def fault(script: Path, name: str, *, is_for_shell: bool = False) -> str:
-    """Return what is wrong with a script, and what to do, as the end of a sentence; "" if nothing is.
+    """Return what is wrong with a script, and what to do, as the end of a sentence; "" for a good script.
 
     ``name`` is that of the script in a command. ``is_for_shell``: a shell reads the file, whatever its first line says.
     """
@@ -50,7 +50,7 @@ def fault(script: Path, name: str, *, is_for_shell: bool = False) -> str:
 
 
 def fault_of_argument(bot: Bot) -> str:
-    """Return what is wrong with a script that a command line gives to a shell, with its name; "" if nothing is."""
+    """Return what is wrong with a script that a command line gives to a shell, with its name; "" for a good script."""
     if _SHELL.fullmatch(Path(bot.argv[0]).name):
         for path in _arguments(bot):
             if why := fault(path, _shown(path), is_for_shell=True):
@@ -102,13 +102,13 @@ def _shown(path: Path) -> str:
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
-def tell(listener: Callable[[str], None]) -> None:
-    """Call a function with a sentence about each script that plays only because its interpreter starts it."""
+def on_notice(listener: Callable[[str], None]) -> None:
+    """Call a function with a sentence about each script that can play only because its interpreter starts it."""
     _listeners.append(listener)
 
 
 def notice(bot: Bot) -> None:
-    """Tell the listeners of each script that a bot's command line names after its interpreter and that couldn't start by itself; once in a process."""
+    """Notify the listeners of each script after its interpreter in a bot's command line that could not start by itself; once in a process."""
     for path in _arguments(bot):
         if str(path) in _told or "CRLF" not in fault(path, path.name):
             continue

@@ -5,9 +5,9 @@ calls breaks a student's program. The namespaces isolate the bot. The filter den
 tracing and reading other processes, kernel interfaces with a history of security holes, new namespaces and mounts, memory and queues
 outside the bot's own memory, devices, its processor set and priority, pushing characters into a terminal, and unusual socket families. It also
 denies calls by which two bots could signal each other through a file of the shared runtime: locks, notifications of access, hints, and
-calls that tell whether the file is in memory (a bot can still measure that); and calls that show numbers which the kernel counts for the whole
-machine since its start, such as that of a process behind its descriptor. It denies calls that act on the whole machine, because they interrupt or give work to the cores of other
-matches, and calls that show its load.
+calls that show whether the file is in memory (a bot can still measure that); and calls that show numbers which the kernel counts for the whole
+machine since its start, such as that of a process behind its descriptor. It denies calls that act on the whole machine, because they interrupt the cores of other
+matches or give them work, and calls that show its load.
 
 The kernel uses 32 bits of an ``int`` argument, but a filter sees 64. So comparisons use a mask. Otherwise a program could set bit 32
 to pass a check, and the kernel would ignore that bit. System calls of other architectures (32-bit, x32) end the program: the library's own
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 #: in memory; memfd_create makes memory that no scratch limit counts).
 _UNKNOWN = (
     *("clone3", "memfd_create"),
-    # These act on the whole machine. Programs that use them ask first whether the kernel has them, and do without.
+    # These act on the whole machine. Programs check first whether the kernel has them, and can do without.
     *("membarrier", "move_pages", "migrate_pages", "mbind", "set_mempolicy"),
     # All programs of the machine share one number of requests for this kind of input and output.
     "io_setup",
@@ -58,7 +58,7 @@ _DENIED = (
     *("bpf", "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key"),
     *("io_uring_setup", "io_uring_enter", "io_uring_register", "memfd_secret"),
     *("init_module", "finit_module", "delete_module", "kexec_load", "kexec_file_load"),
-    # The latter shows the number of a mount among all that the machine has made.
+    # The latter shows the number of a mount among all mounts since the machine's start.
     *("open_by_handle_at", "name_to_handle_at"),
     # Mounts and namespaces.
     *("mount", "umount2", "pivot_root", "move_mount", "fsopen", "fsconfig", "fsmount", "fspick", "open_tree", "mount_setattr"),
@@ -169,7 +169,10 @@ def _rules(families: frozenset[int], *, is_build: bool) -> Iterator[tuple[int, s
 
 @cache
 def program(*, has_network: bool = True, is_build: bool = False) -> bytes:
-    """The filter, as the kernel reads it; without a network it allows Unix sockets only. ``is_build`` as for ``_rules``. OSError or ImportError if the library (libseccomp2) or its binding is missing."""
+    """Return the filter in the kernel's form; without a network it allows only Unix sockets. ``is_build`` as for ``_rules``.
+
+    OSError or ImportError if the library (libseccomp2) or its binding is missing.
+    """
     try:
         import pyseccomp as seccomp
     except (RuntimeError, AttributeError) as missing:

@@ -93,7 +93,7 @@ def hidden() -> tuple[bool, str]:
     return not line and not counters, "the kernel's command line: {}, its counters: {}, the table of mounts: {}".format(*seen)
 
 
-def alone() -> tuple[bool, str]:
+def process_table() -> tuple[bool, str]:
     """Only this process and bwrap's inner half are visible."""
     seen = sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
     return len(seen) <= 2, f"processes seen: {len(seen)}"
@@ -165,7 +165,7 @@ CHECKS: tuple[tuple[str, Callable[[], tuple[bool, str]]], ...] = (
     ("secrets unreadable", secrets),
     ("network unreachable", network),
     ("host hidden", hidden),
-    ("alone in its process table", alone),
+    ("alone in its process table", process_table),
     ("nothing writable", read_only),
     ("scratch space ends", scratch),
     ("forks stop at the cap", processes),

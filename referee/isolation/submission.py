@@ -1,8 +1,8 @@
-"""Copies bots' files to a folder of the referee, so that the sandbox hides a bot's original name and path.
+"""Copies hand-ins and other bots' files to a folder of the referee, so that the sandbox hides their original name and path.
 
 Theory of operation. The owner of a hand-in may change it during the copy, for instance by swapping a folder for a link to a place
-that only the referee's user can read. So no path is resolved twice. Each folder is opened by its name in the folder before
-it, never through a link, and files are opened, measured and read through descriptors. The caps apply to the bytes that were read,
+that only the referee's user can read. So no path is resolved twice. Each folder is opened by its name in its parent folder,
+never through a link, and files are opened, measured and read through descriptors. The caps apply to the bytes that were read,
 not to the listed sizes.
 """
 
@@ -38,7 +38,7 @@ _CHUNK = 1 << 20
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 #: The most links on the path to a hand-in, as in the kernel.
 _MOST_LINKS = 40
-#: A folder that is opened only to look up names needs no permission to list it (Linux).
+#: Opening a folder only to look up names needs no permission to list it (Linux).
 _PATH = getattr(os, "O_PATH", os.O_RDONLY)
 _FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: The system's folder for temporary files.
@@ -55,9 +55,9 @@ OTHER_ARCHIVES = (".7z", ".rar", ".tar.xz", ".txz", ".tar.bz2", ".tbz2", ".tar.z
 
 
 def is_ignored(name: str) -> bool:
-    """True for a name that doesn't belong to a bot: what Python writes while it runs, and the history of a repository.
+    """True for a name that doesn't belong to a bot: Python's compiled files, and the history of a repository.
 
-    Hashes, copies and archives all leave it out: a file that reaches a bot without being hashed could change what the bot does.
+    Hashes, copies and archives all leave it out: a file without a hash that reaches a bot could change its behaviour.
     """
     return name in ("__pycache__", ".git")
 
@@ -70,7 +70,7 @@ class Piece(NamedTuple):
 
 
 def refusal(label: str, text: str, *, is_hand_in: bool = True) -> PlayerError:
-    """Return the exception for a hand-in, or another bot, that can't be taken.
+    """Return the exception for a refused hand-in or other bot.
 
     ``label`` is its quoted name, ``text`` continues the sentence.
     """
@@ -80,13 +80,13 @@ def refusal(label: str, text: str, *, is_hand_in: bool = True) -> PlayerError:
 class Count:
     """Counts the files and bytes copied so far; PlayerError above a cap.
 
-    ``leaves_out`` says which names are left out. Messages call the files a bot, or with ``is_hand_in`` a hand-in, to those who grade.
+    ``leaves_out`` returns whether a name is left out. Messages speak of a bot or, with ``is_hand_in``, of a hand-in.
     """
 
     def __init__(self, label: str, leaves_out: Callable[[str], bool] = is_ignored, *, is_hand_in: bool = False) -> None:
         self.label = label
         self.is_hand_in = is_hand_in
-        self._alone = "submit the bot's own files alone" if is_hand_in else "put the bot's own files into a folder of their own"
+        self._remedy = "submit only the bot's own files" if is_hand_in else "put the bot's own files into a folder of their own"
         self.is_ignored = leaves_out
         self.files = 0
         self.bytes = 0
@@ -99,12 +99,12 @@ class Count:
         """Count one file, folder or link."""
         self.files += 1
         if self.files > MOST_FILES:
-            raise self.refusal(f"has more than {MOST_FILES:,} files; {self._alone}.")
+            raise self.refusal(f"has more than {MOST_FILES:,} files; {self._remedy}.")
 
     def expect(self, size: int) -> None:
         """Refuse a file of this size early if it would exceed the cap."""
         if self.bytes + size > MOST_BYTES:
-            raise self.refusal(f"has more than {MOST_BYTES >> 20} MiB; {self._alone}.")
+            raise self.refusal(f"has more than {MOST_BYTES >> 20} MiB; {self._remedy}.")
 
     def add_bytes(self, size: int) -> None:
         """Count bytes that were read."""
@@ -115,7 +115,7 @@ class Count:
 def new_name(*, is_for_others: bool = False) -> str:
     """Return the path of a new folder. Its name contains this process, so that it can be removed if this process is killed.
 
-    ``is_for_others``: the bots' users must be able to reach it, also where root's folder for temporary files is closed.
+    ``is_for_others``: the bots' users must be able to reach it, even if root's folder for temporary files is closed.
     """
     folder = open_temporary_folder() if is_for_others else tempfile.gettempdir()
     return os.path.join(folder, f"{own_prefix(os.getpid())}-{secrets.token_hex(8)}")
@@ -177,7 +177,7 @@ def copy(
 
 
 def _copy_piece(piece: Piece, target: str, count: Count) -> None:
-    """Copy one file or folder that the person named."""
+    """Copy one file or folder that the user named."""
     with contextlib.closing(_Descent(count)) as descent:
         folder, name = descent.enter(os.path.join(os.getcwd(), piece.source))
         place = os.path.join(target, piece.place) if piece.place else target
@@ -214,7 +214,7 @@ class _Descent:
         self._open: list[int] = []
 
     def enter(self, path: str) -> tuple[int, str]:
-        """Return the descriptor of the folder that holds ``path`` and the name in it, which is no link ("." for the folder itself)."""
+        """Return the descriptor of the folder that holds ``path`` and the name in it, which isn't a link ("." for the folder itself)."""
         if os.path.basename(path.rstrip("/")) in ("", ".", ".."):
             path = os.path.realpath(path)
         home, name = os.path.split(path.rstrip("/"))
@@ -326,7 +326,7 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -
                 _copy_folder(inner, top, path, place, count)
             finally:
                 os.close(inner)
-            # A bot's hash covers its files alone, so no copy has an empty folder.
+            # A bot's hash covers only files, so copies have no empty folders.
             with contextlib.suppress(OSError):
                 os.rmdir(place)
         else:
@@ -334,9 +334,9 @@ def _copy_folder(folder: int, top: str, below: str, target: str, count: Count) -
 
 
 def _entries(folder: int, below: str, count: Count) -> Iterator[tuple[str, os.stat_result]]:
-    """What belongs to the bot in an open folder, sorted by name, with what it is now.
+    """Return the bot's entries of an open folder, sorted by name, with their present status.
 
-    A copy's numbers and times of files show in which order they were made. That must not depend on the folder, because no hash has its order.
+    The numbers and times of a copy's files show the order of their creation. It must not depend on the folder, because no hash covers that order.
     """
     names = []
     with os.scandir(folder) as entries:
@@ -345,7 +345,7 @@ def _entries(folder: int, below: str, count: Count) -> Iterator[tuple[str, os.st
                 continue
             names.append(entry.name)
             if len(names) > MOST_FILES:
-                # The count refuses them.
+                # ``count`` refuses them.
                 break
     for name in sorted(names):
         try:
@@ -380,7 +380,7 @@ def _target(link: str) -> str:
 
 
 def _copy_file(folder: int, name: str, path: str, target: str, count: Count) -> None:
-    """Copy one ordinary file of an open folder, but not another object that has taken its place."""
+    """Copy one ordinary file of an open folder, but not an object that has replaced it."""
     try:
         fd = os.open(name, _FILE, dir_fd=folder)
     except OSError as error:
@@ -408,7 +408,7 @@ def _odd_file(count: Count, path: str, facts: os.stat_result) -> PlayerError:
 
 
 def open_to_all(top: str) -> None:
-    """Let all users read and execute a copy, so that an archive without permissions runs like the folder that it was made of."""
+    """Let all users read and execute a copy, so that an archive without permissions runs like the packed folder."""
     for folder, _, files in os.walk(top):
         os.chmod(folder, 0o755)
         for name in files:

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 PATIENCE = 10.0
 #: How long supervisor and sandboxes may take to start, in seconds: 200 matches that start at once need half a minute on two cores.
 START_PATIENCE = 180.0
-#: Runs the supervisor's file as a module, which Python keeps compiled: to compile it at each start takes a third of the start.
+#: Runs the supervisor's file as a module, because Python caches compiled modules: compiling takes a third of the start.
 _PROGRAM = "import sys; del sys.argv[0]; sys.path.append(sys.argv[0].rpartition('/')[0]); import supervisor; supervisor.main()"
 #: A request is sent in pieces of this size, the descriptors with the first.
 _PIECE = 1 << 16
 
 
 def pack(*request: Any) -> bytes:
-    """A request as supervisor and watchdog read it."""
+    """Return a request in the form for supervisor and watchdog."""
     data = marshal.dumps(request)
     return len(data).to_bytes(4, "big") + data
 
@@ -41,7 +41,7 @@ def pack(*request: Any) -> bytes:
 class Supervision:
     """One supervisor with its watchdog, started without bots. ``close`` ends both and all processes below them.
 
-    It serves one match, and a further one after each ``renew`` that ends as ``is_renewed`` demands. ``check`` examines each copy of a program.
+    It serves one match, and another one after each ``renew`` for which ``is_renewed`` is true. ``check`` examines each copy of a program.
 
     ``reports`` is the descriptor that its reports come on; it reads as closed when the supervisor is gone.
     """
@@ -126,11 +126,11 @@ class Supervision:
         self._send(pack("kill", index))
 
     def renew(self, word: bytes) -> None:
-        """Let the supervisor end the match and clean up. It reports the word, which no bot knows, when it can serve the next match."""
+        """Let the supervisor end the match and clean up. It reports the secret word when it can serve the next match."""
         self._send(pack("renew", word))
 
     def is_renewed(self) -> bool:
-        """True if nothing of the match before exists and both processes are there to serve the next one. Call this after the supervisor's word."""
+        """True if nothing of the match before is left and both processes can serve the next one. Call this after the supervisor's word."""
         if any(os.path.lexists(path) for cleaning in self._cleaning for path in cleaning.folders):
             return False
         self._cleaning = [Cleaning(trees=cleaning.trees) for cleaning in self._cleaning if cleaning.trees]
@@ -138,13 +138,13 @@ class Supervision:
         return self._has_notes and self.is_quiet()
 
     def is_at_work(self) -> bool:
-        """True if nobody has stopped the supervisor or the watchdog, and False where the system can't tell."""
+        """True if neither supervisor nor watchdog is stopped; False if the system doesn't show that."""
         pids = [self.watchdog, *supervisor.children(self.watchdog)]
         states = [supervisor.read(f"/proc/{pid}/stat").rpartition(b") ")[2][:1] for pid in pids]
         return len(pids) > 1 and not {b"T", b"t"} & set(states)
 
     def is_quiet(self) -> bool:
-        """True if the watchdog lives and the supervisor has nothing to report, not even its end."""
+        """True if the watchdog lives and the supervisor has no report, not even of its end."""
         waiting = select.poll()
         waiting.register(self.reports, select.POLLIN)
         return self._process.poll() is None and not waiting.poll(0)
@@ -157,7 +157,7 @@ class Supervision:
             os.killpg(self._process.pid, signal.SIGCONT)
 
     def _send(self, data: bytes, fds: Sequence[int] = ()) -> None:
-        """Send a request whole. If the supervisor is gone nothing is sent: its reports say so."""
+        """Send a complete request. If the supervisor is gone, do nothing: its reports show that."""
         with contextlib.suppress(OSError):
             if fds:
                 sent = socket.send_fds(self._control, [data[:_PIECE]], list(fds))
@@ -174,7 +174,7 @@ class Supervision:
         self.go_on()
 
     def close(self, *, is_ended: bool) -> bool:
-        """Wait for the watchdog after ``end`` and give up the descriptors; False if it is still at work.
+        """Wait for the watchdog after ``end`` and close the descriptors; False if it is still at work.
 
         ``is_ended``: the reports have ended, so the supervisor has done its work or was killed.
         """
@@ -202,7 +202,7 @@ def discard(supervision: Supervision) -> None:
 
 
 def _end_tracer(pid: int, watchdog: int) -> None:
-    """Kill the tracer of a process if it is below the watchdog. No signal ends a tracer's stop, only its own end does."""
+    """Kill the tracer of a process if it is below the watchdog. No signal ends a stop by a tracer, only the tracer's own end does."""
     tracer = next(
         (int(line.split()[1]) for line in supervisor.read(f"/proc/{pid}/status").splitlines() if line.startswith(b"TracerPid")), 0
     )

@@ -111,13 +111,13 @@ def send_signal(pid: int, number: int) -> bool:
 
 
 def clean_up(cleanings: Sequence[Cleaning]) -> None:
-    """Kill and reap every process below this one, also frozen ones, then remove what "clean" requests have named."""
+    """Kill and reap every process below this one, including frozen ones, then remove everything in "clean" requests."""
     # Only children are examined: their own children come here when they end. The kernel kills a whole process group in one operation, so
     # this also catches a program that forks and exits as fast as it can.
     me, own_group = os.getpid(), os.getpgid(0)
     while True:
         found = children(me)
-        # Each group once: the kernel goes through all its processes, also the ended ones, and there can be thousands.
+        # Each group once: the kernel visits all its processes, including ended ones, and there can be thousands.
         killed = {own_group}
         for pid in found:
             send_signal(pid, _SIGKILL)
@@ -141,7 +141,7 @@ def clean_up(cleanings: Sequence[Cleaning]) -> None:
 
 
 def read(path: str) -> bytes:
-    """Return the content of a file of the kernel; nothing if it can't be read."""
+    """Return the content of a file of the kernel; empty if it can't be read."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -167,12 +167,12 @@ def remove(cleanings: Sequence[Cleaning]) -> None:
 
 
 def trees_of(cleanings: Iterable[Cleaning]) -> list[Cleaning]:
-    """Return the state that further matches need; only the end of the last one removes it."""
+    """Return the requests that further matches need, reduced to their trees; the end of the last match removes these."""
     return [((), (), trees) for _, _, trees in cleanings if trees]
 
 
 def traits() -> list[object]:
-    """Return what a bot of the same user can change in supervisor and watchdog and later bots would notice, and this process's descriptors."""
+    """Return the properties of supervisor and watchdog that a bot of the same user can change and later bots would notice, and this process's descriptors."""
     facts: list[object] = []
     for pid in (os.getpid(), os.getppid()):
         status = [line for line in read(f"/proc/{pid}/status").splitlines() if line.startswith(_LASTING)]
@@ -268,7 +268,7 @@ class Supervisor:
                 send_signal(os.getppid(), _SIGCONT)
 
     def end_match(self) -> None:
-        """Kill the bots and everything that they left, and remove what was made for them."""
+        """Kill the bots and all processes that they left, and remove everything made for them."""
         for pid in self.pids.values():
             send_signal(-pid, _SIGKILL)
         clean_up(self.cleanings)
@@ -408,7 +408,7 @@ class Supervisor:
 
 
 def _tell(index: int, what: str, number: int) -> None:
-    # If the referee is gone the next read says so.
+    # If the referee is gone, the next read shows it.
     attempt(os.write, 1, b"%d %s %d\n" % (index, what.encode(), number))
 
 

@@ -1,9 +1,9 @@
 """Starts a bot as another user, and lets it reach files below closed folders. The supervisor imports this file where root runs the referee.
 
 Theory of operation. A bot of root may not be root, but root's files are often below a folder of mode 0700: the home folder, or one for
-temporary files. Nothing is copied and no mode is changed. The bot starts in a mount namespace of its own, in which each such folder on the
+temporary files. The start copies nothing and changes no mode. The bot starts in a mount namespace of its own, in which each such folder on the
 way to its files is replaced by an empty one in memory, open to everybody. Everything in the real folder is mounted there again, with the
-permissions that it has, but read-only. So a bot reads what everybody could read if that one folder were open, and nothing that is closed
+same permissions, but read-only. So a bot reads what everybody could read if that one folder were open, and nothing that is closed
 itself, such as ``.ssh``. The few files of the bot's own that others may not read are copied into that memory.
 
 The supervisor is in that namespace only while it starts the bot. The namespace ends with the bot's last process.
@@ -67,7 +67,7 @@ def enter(standard: Sequence[int], user: int, opened: Sequence[str], copied: Seq
 
     _check(_libc.unshare(_CLONE_NEWNS))
     try:
-        # What is mounted here is not mounted outside.
+        # Mounts here have no effect outside.
         _mount(None, "/", None, _MS_REC | _MS_SLAVE)
         for folder in opened:
             _open(folder, opened, copied)
@@ -93,7 +93,7 @@ def _open(folder: str, opened: Sequence[str], copied: Sequence[str]) -> None:
                 continue
     finally:
         os.close(fd)
-    # A kernel before 5.12 can't; there the permissions of the files have to be enough.
+    # Kernels before 5.12 can't do this; there, file permissions have to suffice.
     attributes = (ctypes.c_uint64 * 4)(_MOUNT_ATTR_RDONLY, 0, 0, 0)
     _libc.syscall(_MOUNT_SETATTR, _AT_FDCWD, os.fsencode(folder), _AT_RECURSIVE, attributes, ctypes.sizeof(attributes))
 

@@ -1,4 +1,4 @@
-"""User IDs for programs of a referee that runs as root: each running bot has its own ID, and so has a browser."""
+"""User IDs for programs of a referee that runs as root: one for each running bot, and one for a browser."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from referee.isolation import bubblewrap, supervisor
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Above ordinary accounts, below what distributions and service managers give out, inside what containers map.
+#: Above ordinary accounts, below the ranges of distributions and service managers, inside the range that containers map.
 FIRST, LAST = 58_000, 58_999
 _SHARED_MEMORY = "/dev/shm"
 
@@ -67,7 +67,7 @@ def _is_of_account(number: int) -> bool:
 
 
 def are_needed() -> bool:
-    """True if programs of this referee would be root without a user of their own."""
+    """True if programs of this referee would run as root without a user of their own."""
     return os.geteuid() == 0 and sys.platform.startswith("linux")
 
 
@@ -103,7 +103,7 @@ def end_all_of(number: int) -> None:
 
 
 def is_of(pid: int, number: int) -> bool:
-    """True if a process that can still run belongs to a user ID. Its folder in /proc may belong to root although it doesn't."""
+    """True if a live process belongs to a user ID. Its folder in /proc may belong to root although the process doesn't."""
     match = re.search(rb"^State:\s+(\w).*?^Uid:\s+(\d+)", supervisor.read(f"/proc/{pid}/status"), re.MULTILINE | re.DOTALL)
     return match is not None and match[1] not in b"ZX" and int(match[2]) == number
 

@@ -1,1 +1,1 @@
-"""Leagues: many teams play a schedule of duels, or two are compared; stores, standings and reports."""
+"""Leagues: many teams play a schedule of duels; stores, standings and reports."""

@@ -44,7 +44,9 @@ class Format(NamedTuple):
 
 
 class League(NamedTuple):
-    """A checked league. ``seed`` is the number in the file, or a secret that was drawn. ``home`` is the folder of its file, ``slots`` the number of matches at once (None: as the machine allows)."""
+    """A checked league. ``seed`` is the number in the file, or a drawn secret. ``home`` is the folder of its file, ``slots`` the number of
+    matches at once (None: as the machine allows).
+    """
 
     name: str
     game: str
@@ -71,7 +73,7 @@ class League(NamedTuple):
 
     @property
     def shown_seed(self) -> int | None:
-        """The seed that its organizer chose; None for a secret, which stays one."""
+        """The seed that its organizer chose; None for a secret, which must stay secret."""
         return self.seed if isinstance(self.seed, int) else None
 
     @property
@@ -90,7 +92,7 @@ class League(NamedTuple):
         return self.commitment.match_settings(variant, start)
 
     def to_json(self) -> dict[str, Json]:
-        """Return the league as plain data; ``from_json`` takes it back."""
+        """Return the league as plain data; ``from_json`` reads it."""
         plain = self._asdict()
         del plain["options"]
         return {
@@ -140,7 +142,7 @@ def load(path: Path, seed_of: SeedOf = lambda _: new_secret()) -> League:
 
 
 class LeagueSource(NamedTuple):
-    """A league with its file as it is played. ``is_changed``: options have changed it, or archives were unpacked."""
+    """A league with its effective file. ``is_changed``: options have changed the file, or archives were unpacked."""
 
     league: League
     file: LeagueFile
@@ -174,7 +176,7 @@ def prepared(
 
     A folder without a league file is a league of all programs, folders and archives in it, with default settings; ``tell`` gets what is left
     out. ``seed_of`` returns the seed of a league of a name that has none in its file. ``changes`` returns, for the name of the file's game,
-    values that win over the file's. Archives are unpacked into the folder that ``handed_in`` returns for the league's name; None: none is.
+    values that override the file's. Archives are unpacked into the folder that ``handed_in`` returns for the league's name; None: none is.
     The UsageError names the file, the key and what to do.
     """
     if path.is_dir() and not (path / FILE).exists():
@@ -222,7 +224,7 @@ class LeagueReader:
         return league._replace(format=self._format(len(names), size), teams=self._teams(names, checked))
 
     def without_teams(self) -> tuple[League, list[Settings], int]:
-        """Return all of the league but its teams and its format, the checked settings of its variants, and how many teams meet in a match.
+        """Return the league without its teams and its format, the checked settings of its variants, and how many teams meet in a match.
 
         Raises UsageError or SettingsError.
         """
@@ -321,7 +323,7 @@ class LeagueReader:
         """Return the number of rounds: by default, as many as find the best of a Swiss league, or let everybody meet at tables."""
         file = self.file
         if file.format == SWISS:
-            # An odd team has no opponent in one of the rounds.
+            # With an odd number of teams, each has no opponent in one of the rounds.
             most = teams - 1 + teams % 2
             if file.rounds is not None and file.rounds > most:
                 raise UsageError(

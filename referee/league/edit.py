@@ -1,4 +1,4 @@
-"""Goes on with a league, as its file and the files of its teams are now: what was played and is no longer asked for is set aside."""
+"""Continues a league after changes of its file or its teams' files: matches that are no longer part of it don't count."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from referee.league.config import League
     from referee.tournament.values import Team
 
-#: What of a league decides no match.
+#: The keys of a league that decide no match.
 _HARMLESS = {"name", "slots", "home", "teams"}
 #: How many reasons a sentence has.
 _REASONS = 5
 
 
 class Edit(NamedTuple):
-    """A league as it is now: how many matches were played that it no longer asks for, and what has changed, as a phrase.
+    """A changed league: the number of played matches that are no longer part of it, and the changes as a phrase.
 
     ``teams`` are those that are new, or whose files have changed.
     """
@@ -54,18 +54,18 @@ def stored_league(folder: Path) -> League | None:
 
 
 def seed_in(folder: Path) -> int | str:
-    """Return the seed of the league in a folder; a new secret if there is none."""
+    """Return the seed of the league in a folder; a new secret for a new league."""
     try:
         league = stored_league(folder)
     except RefereeError:
-        # Whoever begins a league there, or goes on with it, says what is wrong.
+        # The command that begins or continues the league reports the error.
         league = None
     return commitment.new_secret() if league is None else league.seed
 
 
 @contextlib.contextmanager
 def claimed(folder: Path) -> Iterator[OpenLeague]:
-    """Open a league that no other process plays meanwhile."""
+    """Open a league and claim it, so that no other process plays it meanwhile."""
     need_league("league")
     with contextlib.closing(open_league(folder)) as opened, opened.store.claim():
         # Another process may have played it before the claim.
@@ -75,7 +75,7 @@ def claimed(folder: Path) -> Iterator[OpenLeague]:
 
 
 def edit_of(opened: OpenLeague, league: League | None = None) -> Edit:
-    """Return a league as it is now: that of its file, if there still is one, and the files of its teams. UsageError if it can't be played."""
+    """Return the present league: that of its file, if it still exists, with the files of its teams. UsageError if it can't be played."""
     try:
         league = _now(opened) if league is None else league
     except UsageError as error:
@@ -102,7 +102,7 @@ def _plain(league: League) -> str:
 
 
 def _changes(before: League, after: League) -> Iterator[str]:
-    """Yield what has changed so that matches may be void, as phrases."""
+    """Yield the changes that may void matches, as phrases."""
     teams = {team.name: team for team in after.teams}
     for team in before.teams:
         if team.name not in teams:
@@ -116,7 +116,7 @@ def _changes(before: League, after: League) -> Iterator[str]:
 
 
 def take(opened: OpenLeague, edit: Edit) -> OpenLeague:
-    """Store an edited league. Records and replays stay: those that it no longer asks for count again if the edit is undone."""
+    """Store an edited league. Records and replays stay: those that no longer count do so again if the edit is undone."""
     if edit.league.commitment.decisive() != opened.league.commitment.decisive():
         commitment.set_aside(opened.folder)
     opened.store.change(edit.league)

@@ -1,6 +1,6 @@
 """The store of a league: its row and its teams beside the tasks and records of the core, and what follows from them.
 
-Nothing is stored that follows from records. What is read here is what the league's plan says when it gets all records that there are.
+The store has nothing that follows from records. The results here are those of the league's plan after it got all existing records.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from referee.tournament.plan import Turns
     from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
 
-#: What a store of leagues is called, and its file.
+#: The kind of a store of leagues, and its file.
 KIND = "league"
 FILE = file_name(KIND)
-#: So many duels are read at once.
+#: The number of duels that are read at once.
 _AT_ONCE = 250
 
 
 class LeagueRow(BaseModel, frozen=True):
-    """The league as its file was read, with its secret, its teams and their files; its id; and the path of the file, "" if there is none."""
+    """The league as its file was read, with its secret, its teams and their files; its id; and the path of the file, "" without one."""
 
     number: int = 0
     id: str
@@ -55,7 +55,7 @@ class LeagueMatch(NamedTuple):
 
 
 class LeagueState(NamedTuple):
-    """What the records of a league come to so far: the results of duels in schedule order, and the number of matches by status.
+    """The state of a league by its records so far: the results of duels in schedule order, and the number of matches by status.
 
     ``forfeits`` are the teams that can't start, ``notes`` the duels that aren't played to the end by their numbers, each with the reason.
     """
@@ -72,7 +72,7 @@ class LeagueState(NamedTuple):
 
 
 def state_of(plan: LeaguePlan, early: int, voids: int) -> LeagueState:
-    """Return what a plan says of its records. ``early`` is the number of results before their turn, ``voids`` that of void attempts."""
+    """Return the state of a plan after its records. ``early`` is the number of results before their turn, ``voids`` that of void attempts."""
     done, out = plan.done + early, plan.skipped + plan.forfeited
     counts = MatchCounts(max(0, plan.total - done - out), done, out, voids)
     return LeagueState(plan.sorted_results, plan.forfeits, plan.notes, counts)
@@ -123,14 +123,14 @@ class LeagueStore:
         self._rows.put(row)
 
     def change(self, league: League) -> None:
-        """Store the league as it is now. Records stay: those of tasks that it asks for count."""
+        """Store the changed league. Records stay: those of its tasks count."""
         row = self.league()
         assert row is not None
         self._rows.put(row.model_copy(update={"league": league.to_json()}))
 
 
 class LeagueView:
-    """What is read of a league: the plan of a schedule that gets all records that there are. It is kept until there are others."""
+    """A view of a league: the plan of its schedule after all existing records. It is cached until there are new records."""
 
     def __init__(self, store: Store, schedule: Schedule) -> None:
         self._store = store

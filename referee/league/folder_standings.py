@@ -1,4 +1,4 @@
-"""The standings of a league for pages: few columns, computed without ratings, so that they can be asked for between matches."""
+"""The standings of a league for pages: few columns and no ratings, so that pages can show them between matches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines whose results differ from those of the others: a sign of a broken machine or another version of a runtime."""
+"""Finds machines whose results differ from those of the others: a sign of a broken machine or another version of a runtime."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A league and its folder: the schedule from the league file, the store, the replays, and what is computed from them."""
+"""A league and its folder: the schedule from the league file, the store, the replays, and the standings."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class OpenLeague:
         )
 
     def contradicted(self) -> list[str]:
-        """Return a sentence for everything else in the folder that isn't as the league says: a wrong commitment."""
+        """Return a sentence for each contradiction between the folder and the league: a wrong commitment."""
         try:
             commitment.check_place(self.league.commitment, self.folder)
         except UsageError as error:
@@ -154,7 +154,7 @@ def begin(league: config.League, folder: Path, database: str | None = None, file
             else:
                 address.write(folder, address.Address(database, number))
             store.begin(LeagueRow(id=number, league=league.to_json(), file=file))
-            # After the store: a league that was killed before has no secret that anybody could need.
+            # After the store: a league that was killed before that has no secret to publish.
             commitment.write(league.commitment, folder)
         return OpenLeague(folder, store)
     except BaseException:
@@ -173,7 +173,7 @@ def _already_there(where: str, folder: Path) -> str:
 
 
 def open_league(folder: Path) -> OpenLeague:
-    """Open the league of a folder. UsageError if there is none, or if its database holds another league."""
+    """Open the league of a folder. UsageError if it has none, or if its database has another league."""
     stored = address.read(folder)
     if stored is None and (folder / file_name(KIND)).exists():
         raise UsageError(f"{folder} holds no league, but the duels of a comparison, which referee compare continues.")

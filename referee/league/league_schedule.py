@@ -52,7 +52,7 @@ class Schedule:
         return list(schedule.duels(self.fixtures(results), len(self.starts[0]), len(self.league.variants), self.league.repeat))
 
     def tasks(self, duel: PlannedDuel, blamed: tuple[str, ...] = ()) -> tuple[Task, ...]:
-        """The matches of a duel: both roles, or one match of all. A team of ``blamed`` loses where else nobody could be blamed."""
+        """The matches of a duel: both roles, or one match of all. A team in ``blamed`` loses if nobody else can be to blame."""
         settings, checked = self._settings_of(duel)
         seed = match_seed(self.starts[duel.variant][duel.start], duel.repeat)
         # Teams that meet again in a later round play another match.

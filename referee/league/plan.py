@@ -1,7 +1,7 @@
-"""What a league plays, as a plan of the core: duel after duel of the schedule, forfeits, repetitions, voids and who is to blame for them.
+"""A league as a plan of the core: duel after duel of the schedule, forfeits, repetitions, void matches and the teams to blame for them.
 
-Theory of operation. All that is learnt from a record is learnt when its duel's turn comes, as if one match were played after the other. So the
-same league has the same duels and the same results with any number of workers, after kills, and in a reader that plays nothing.
+Theory of operation. The plan learns from a record when its duel's turn comes, as if the matches were played one after the other. So the
+same league has the same duels and the same results with any number of workers, after kills, and in a reader that plays no matches.
 
 A team forfeits once its program can't be started, or once two of its matches failed before the first step and none began. A match that was
 void too often stops its teams' later duels, until somebody is found to be to blame (``disputes``): then their duels are asked for again, as
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _AHEAD = 1_000
 #: A team can't start if this number of its matches failed before the first step and none began.
 _FAILED_STARTS = 2
-#: How the note of a duel begins whose matches were void so that nobody could see who is to blame.
+#: The beginning of the note of a duel with void matches without a visible culprit.
 _UNDECIDED = "Nobody can see who is to blame:"
 
 
@@ -171,7 +171,7 @@ class LeaguePlan:
         return self._schedule.tasks(duel, self._culprits(duel.teams))
 
     def _take(self, open_duel: AskedDuel, record: Record) -> None:
-        """Learn from the next match of a duel, and score the duel after its last one."""
+        """Take the record of the next match of a duel, and score the duel after its last one."""
         duel, tasks, records = open_duel
         task = tasks[len(records)]
         self.forfeited -= self._forfeits(duel)
@@ -215,7 +215,7 @@ class LeaguePlan:
             self._tables[duel.number] = task, record
 
     def _note_start(self, task: Task, record: Record) -> None:
-        """Learn from a match whether its teams can start."""
+        """Note whether the teams of a match can start."""
         for seat, team in task.names.items():
             if record.started or seat not in record.faults:
                 if record.started or record.is_startable:
@@ -235,7 +235,7 @@ class LeaguePlan:
                 self._forfeit(team, record.faults[seat])
 
     def _forfeit(self, team: str, reason: str) -> None:
-        """A team can't start: its other matches aren't played, and it loses all its duels."""
+        """Note that a team can't start: its other matches aren't played, and it loses all its duels."""
         if team in self.forfeits:
             return
         # Reports have one line for it, and a compiler's messages have several.
@@ -258,7 +258,7 @@ class LeaguePlan:
                 self.results[number] = again
 
     def _take_void(self, duel: PlannedDuel, task: Task, record: Record) -> None:
-        """Learn from a match without a result. One that was given up stops the later duels of its teams, until somebody is to blame."""
+        """Take a match without a result. An abandoned one stops the later duels of its teams, until somebody is to blame."""
         culprits = self._culprits(duel.teams)
         if record.void == NOT_WANTED:
             self.left_out.add(task.key)
@@ -274,12 +274,12 @@ class LeaguePlan:
             self._dispute(duel, task, record)
         culprits = self._culprits(duel.teams)
         if culprits and not task.blamed:
-            # Now it is known whose fault it is.
+            # The culprit is known now.
             self._unblamed.add(duel.number)
             return
         if record.cause == SUPERVISOR:
             for team in culprits:
-                # It leaves nothing that could be judged, for instance because it also ends the worker.
+                # There is no evidence to judge, for example because the bot also ended the worker.
                 self._forfeit(team, record.void)
         note = f"{MOST_VOIDS} matches of {names} were void, so no more of them are played: {record.void}"
         if record.cause in DISPUTED:
@@ -290,7 +290,7 @@ class LeaguePlan:
         self.notes[duel.number] = note
 
     def _dispute(self, duel: PlannedDuel, task: Task, record: Record) -> None:
-        """Note a match for which nobody can see who is to blame. If that shows who is, such matches of that team are played again.
+        """Note a match without a visible culprit. If it reveals the culprit, such matches of that team are played again.
 
         Those of an earlier round stay as they are if the pairs of this one follow from it.
         """
@@ -321,7 +321,7 @@ class LeaguePlan:
         self.forfeited += self._schedule.matches_each * self._forfeits(duel)
 
     def _compare(self, duel: PlannedDuel, records: Sequence[Record]) -> None:
-        """Find out whether the teams of a fixture play the same games again. A duel that was not played to its end shows nothing."""
+        """Find out whether the teams of a fixture always play the same games. An incomplete duel shows nothing."""
         if self._schedule.league.repeat < 2:
             return
         if not any(record.void or not record.started for record in records):
@@ -346,7 +346,7 @@ class LeaguePlan:
 
 
 class LeaguePatience:
-    """Decides when a match is given up. One for which the machine lacks something is left to another run at once."""
+    """Decides when a match is given up. If the machine lacks something, the match is left to another run at once."""
 
     def __init__(self, schedule: Schedule) -> None:
         self._patience = Patience(schedule.owner)

@@ -1,4 +1,4 @@
-"""Plays a league: its plan on the core, its progress for those who listen."""
+"""Plays a league: its plan on the core, with its progress for listeners."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LeaguePlay:
 
     def run(self, watch: ProgressListener) -> None:
         """Play all matches. PlayStopped if none can be played at present."""
-        # What the machine failed to play is played now.
+        # Matches that the machine failed to play before are played now.
         self._core.forget(self._unplayed)
         is_begun = False
 

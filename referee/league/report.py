@@ -1,4 +1,4 @@
-"""The values that a league's report shows. They are plain, so that a report can be made of any results; ``of_league`` reads them."""
+"""The plain values of a league's report, so that any results can have a report; ``of_league`` reads them."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def _speed(opened: OpenLeague, planned: int) -> tuple[float | None, float | None
         return None, None
     pace, is_known = Pace(times[0]), False
     for end in times[1:]:
-        # After a silence the league was resumed: the time before says nothing.
+        # After a pause the league was resumed: the time before has no meaning.
         is_silent = is_known and pace.rate(end) is None
         if is_silent:
             pace = Pace(end)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class WrittenReport(NamedTuple):
-    """What was written: the report, the number of matches that its viewer shows, and the number of matches that have only a command."""
+    """A written report, the number of matches that its viewer shows, and the number of matches that have only a command."""
 
     path: Path
     viewable: int
@@ -41,12 +41,11 @@ def write(
     out: Path | None = None,
     progress: Progress | None = None,
 ) -> WrittenReport:
-    """Write the report into the league's folder, or into ``out``. OSError if that fails; a report that was there before is then still whole.
+    """Write the report into the league's folder, or into ``out``. OSError if that fails; an older report then stays complete.
 
-    While the league is running, the scripts have no verdicts: the matches need the processors. Replays that have their script already are
-    not read again, unless they are newer. When the scripts together reach ``most_bytes``,
-    the other matches get the command that shows them. Pass 0 to write the report alone. ``progress`` is called with the number of scripts
-    that were made and of those to make: each replay is simulated for its verdicts.
+    While the league is running, the scripts have no verdicts: the matches need the processors. Replays with a script are not read again,
+    unless they are newer. After the scripts together reach ``most_bytes``, the other matches get the command that shows them. 0: write only
+    the report. ``progress`` is called with the numbers of finished and of all scripts: each replay is simulated for its verdicts.
     """
     replays = [match.record.replay for duel in data.duels for match in duel.matches if match.record.replay]
     place = folder if out is None else out
@@ -60,6 +59,6 @@ def write(
 
 
 def unreadable(data: ReportData, folder: Path) -> int:
-    """How many replays of a league's matches are missing or can't be read."""
+    """Return how many replays of a league's matches are missing or can't be read."""
     replays = {match.record.replay for duel in data.duels for match in duel.matches if match.record.replay}
     return sum(not ((folder / replay).is_file() and os.access(folder / replay, os.R_OK)) for replay in replays)

@@ -1,6 +1,6 @@
-"""The report of a league that is running: it is written again every few seconds and served, so that its page can replace its parts.
+"""The live report of a running league: writes and serves it every few seconds, so that its page can update its parts.
 
-Only the files of the report are served, and only below the secret part of the address. They have security policies of their own.
+Serves only the files of the report, and only below the secret part of the address. They have security policies of their own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from referee.league.league import OpenLeague
 
-#: How often the report is written at most, in seconds. One that takes long is written less often: this many times its duration.
+#: The shortest interval between two reports in seconds, and at least this multiple of the time that one takes.
 WRITE_SECONDS = 3.0
 _PAUSE_FACTOR = 5.0
 _GONE = "The address is not complete, or this league's report is over; use the one that the referee printed, to the last sign.\n"
@@ -85,7 +85,7 @@ class LiveReport:
         return False
 
     def close(self) -> None:
-        """Stop to write."""
+        """Stop writing."""
         self._writing.cancel()
 
     async def _write_again(self) -> None:

@@ -43,7 +43,7 @@ _ROUNDS = {1: "Final", 2: "Semifinals", 4: "Quarterfinals"}
 def html(data: ReportData, pages: Container[str] = ()) -> str:
     """Return the report as one page that makes no requests.
 
-    ``pages`` are the replays that ``viewer.html`` beside the report can show (``report_folder.write``). For all others the page tells the
+    ``pages`` are the replays that ``viewer.html`` beside the report can show (``report_folder.write``). For all others the page has the
     command that shows them.
     """
     from referee.pages import render
@@ -81,7 +81,7 @@ class TeamRow(NamedTuple):
 
 
 class TeamLines(NamedTuple):
-    """A team with what its matches came to, and the class and text of each cell of its line in the crosstable."""
+    """A team with the tally of its matches, and the class and text of each cell of its line in the crosstable."""
 
     row: TeamRow
     tally: TeamTally
@@ -89,7 +89,7 @@ class TeamLines(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """Which columns the standings have that only some leagues have."""
+    """The columns of the standings that only some leagues have."""
 
     stage: bool
     share: bool
@@ -176,7 +176,7 @@ def _row(place: Standing) -> TeamRow:
 
 
 def _time(data: ReportData) -> str:
-    """Return what the time of the bots is called: matches bill either the clock's time or the processor's."""
+    """Return the heading of the bots' time: matches bill either wall-clock time or processor time."""
     return "CPU time" if data.clock == "cpu" else "time"
 
 

@@ -36,9 +36,8 @@ ROUND_BY_ROUND = ("swiss", "elimination")
 class FixturePlan(NamedTuple):
     """Everything that decides the fixtures, besides results.
 
-    ``teams`` are in the order of seeds, the best first. ``rounds`` is for swiss and tables, ``table_size`` for tables. ``duels_each`` is the number of duels of a fixture: starts x variants x
-    repetitions.
-    All draws are derived from ``secret``.
+    ``teams`` are in the order of seeds, the best first. ``rounds`` is for swiss and tables, ``table_size`` for tables. ``duels_each`` is the
+    number of duels of a fixture: starts x variants x repetitions. All draws are derived from ``secret``.
     """
 
     format: str
@@ -57,7 +56,7 @@ def round_count(plan: FixturePlan) -> int | None:
 
 
 def later_fixtures(plan: FixturePlan, rounds: int, forfeits: int) -> int:
-    """Return how many fixtures that will be played follow the first ``rounds``: in a Swiss league about so many, if teams forfeit."""
+    """Return how many fixtures will follow the first ``rounds``; in a Swiss league with forfeits the number is approximate."""
     if plan.format not in ROUND_BY_ROUND:
         return 0
     later = (round_count(plan) or rounds) - rounds

@@ -1,4 +1,4 @@
-"""The standings of a league, computed from the results of its duels alone.
+"""The standings of a league, computed only from the results of its duels.
 
 Teams are ordered by match points, then by totals, then by head to head. Teams that are equal in all three share a place. In a league by
 elimination the rounds that a team survived come first. In a Swiss league Buchholz comes after the points: the sum of the points of all
@@ -96,7 +96,8 @@ def table(
 
     ``byes`` is the number of byes of each team. A bye counts as a fixture won: ``duels_each`` points. ``stages`` are the rounds that each
     team survived in a league by elimination; they count before points. ``more_is_better`` says how totals compare, None: as the results
-    say. ``has_buchholz`` is for Swiss leagues. ``is_live`` orders by points a duel: the teams haven't played equally often. Raises UsageError if a result names a team that is not among ``teams``. The order of the results does not matter.
+    say. ``has_buchholz`` is for Swiss leagues. ``is_live`` orders by points a duel: the teams haven't played equally often. Raises UsageError
+    if a result names a team that is not among ``teams``. The order of the results does not matter.
     """
     if more_is_better is None:
         more_is_better = any(result.more_is_better for result in results)
@@ -188,7 +189,7 @@ def _totals(result: DuelResult) -> Mapping[str, float]:
 
 
 def _end(result: DuelResult, team: str) -> str:
-    """How a duel ended for a team: "won" if it has the most points alone, "tied" if it shares them, else "lost"."""
+    """Return how a duel ended for a team: "won" if only it has the most points, "tied" if it shares them, else "lost"."""
     points = result.points.get(team, 0.0)
     if team in result.forfeits:
         return "lost"

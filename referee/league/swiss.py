@@ -29,7 +29,7 @@ _TRIES = 10_000
 
 
 def pairs(ordered: Sequence[str], points: Mapping[str, float], met: Met) -> tuple[Pair, ...]:
-    """Pair an even number of teams, which are ordered by points, best first. The result depends on nothing but the arguments."""
+    """Pair an even number of teams, which are ordered by points, best first. The result depends only on the arguments."""
     size = len(ordered)
     rounds = max((len(met.get(team, ())) for team in ordered), default=0)
     width = size if size <= _SMALL else max(_WINDOW, 2 * (rounds + 1))

@@ -1,4 +1,4 @@
-"""What the duels of a league came to, by team and by pair of teams: computed from the duels that a report lists, so that they agree."""
+"""Tallies of a league's duels by team and by pair of teams. They come from the duels in a report, so that both agree."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TeamTally:
         self.won: Counter[Seat] = Counter()
         self.faults = self.steps = self.timed = 0
         self.seconds = self.slowest = 0.0
-        #: The number of the duel and of the match with the slowest answer, as addresses write them; "" if there is none.
+        #: The numbers of the duel and of the match with the slowest answer, in the form of addresses; "" without one.
         self.slowest_match = ""
 
     @property

@@ -53,9 +53,8 @@ count = {starts}
 # The teams: "program" is a player as in referee play, for every seat, or there is a line for each seat. Paths begin in this folder.
 {teams}"""
 _STARTS = 4
-#: The files by which a results folder is known, and the folder for all that is given none.
+#: The files by which a results folder is known.
 RESULTS = ("league.sqlite", "database.url", "league.id")
-OUTPUT = "matches"
 
 
 def is_results(folder: Path) -> bool:
@@ -63,13 +62,8 @@ def is_results(folder: Path) -> bool:
     return any((folder / name).is_file() for name in RESULTS)
 
 
-def _is_written(folder: Path) -> bool:
-    """True for a folder into which the referee writes: that of results, and the default one."""
-    return folder.name == OUTPUT or is_results(folder)
-
-
 def teams_of(folder: Path, tell: Callable[[str], None]) -> list[dict[str, object]]:
-    """Return the rows of the teams in a folder, and tell what is left out because it is no bot. UsageError for fewer than two."""
+    """Return the rows of the teams in a folder, and report entries that are left out because they aren't bots. UsageError for fewer than two."""
     try:
         entries = sorted(
             entry for entry in folder.iterdir() if not entry.name.startswith((".", "__pycache__")) and not is_ignored(entry.name)
@@ -105,7 +99,7 @@ def _is_team(path: Path) -> bool:
 
 
 def _could_play(path: Path) -> bool:
-    """True for a program, also one that must be compiled or needs its interpreter, and for an archive."""
+    """True for a program, including one that needs a compiler or an interpreter, and for an archive."""
     return (
         is_archive(path.name)
         or is_program(path)
@@ -119,8 +113,8 @@ def unpacked(
 ) -> Iterator[Mapping[str, object]]:
     """Yield the rows of the teams, those of archives with the programs in them, which are unpacked into the folder ``handed_in()``.
 
-    Each content has a folder of its own there, so what a league has played is never replaced. An archive without a program is left out, and
-    the reason told.
+    Each content has a folder of its own there, so files that a league has played are never replaced. An archive without a program is left out,
+    and ``tell`` gets the reason.
     """
     for row in rows:
         program = row.get("program")
@@ -166,7 +160,7 @@ def write_new(folder: Path, game: str, rules: str | None, tell: Callable[[str], 
 
 
 def write_copy(values: Mapping[str, Any], path: Path) -> None:
-    """Write values as a league file: what a league plays, with the options of the command, and with absolute paths."""
+    """Write the effective league file, with the options of the command and with absolute paths."""
     tables = {name: value for name, value in values.items() if isinstance(value, dict)}
     lists = {name: value for name, value in values.items() if isinstance(value, list)}
     lines = [f"{name} = {_value(value)}" for name, value in values.items() if name not in {**tables, **lists} and value is not None]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def verify_league(opened: OpenLeague, progress: Progress | None = None) -> ReplayCheck:
-    """Simulate every replay again, compare it with the store, and compute the results from the replays alone.
+    """Simulate every replay again, compare it with the store, and compute the results only from the replays.
 
     If no replay differs from its record, the standings are those of the store: they follow from the records. The league may be running:
     matches that end meanwhile are no problem.
@@ -48,4 +48,4 @@ def _forfeits(plan: LeaguePlan, replays: ReplayStore) -> Iterator[str]:
             shows = "show" if replays.started[team] > 1 else "shows"
             replays.problems.append(f"{statement}, so it loses all its duels, but {count} of it {shows} that it started.")
         else:
-            yield f"{statement}; there is no replay of it, so nothing but the store shows that."
+            yield f"{statement}; there is no replay of it, so only the store shows that."

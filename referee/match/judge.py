@@ -62,7 +62,7 @@ class Judge:
         self._excuses = excuses
         self._remarks_bytes = remarks_bytes
         self._remarked = dict.fromkeys(clocks, 0)
-        #: The moves of the answers that hold nothing but a move, by seat and by ``decode.answer_key`` of the line. Bots often repeat an
+        #: The moves of the answers that have only a move, by seat and by ``decode.answer_key`` of the line. Bots often repeat an
         #: answer that differs only in the turn, and decoding is the most expensive part of a quick step. The moves are parsed if the
         #: game's codec parses them in the same way in all positions, else they are JSON.
         self._cached_moves: dict[Seat, dict[bytes, Any]] = {seat: {} for seat in clocks}

@@ -1,1 +1,1 @@
-"""Many matches: what they are played for doesn't matter here. Starts, workers on this machine or on a cluster, and statistics of the results."""
+"""Many matches, for any purpose: starts, workers on this machine or on a cluster, and statistics of the results."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: In the folder of a league whose store is elsewhere: the address of its database, and the league's id there.
 FILE = "database.url"
-#: In the folder of a league whose store is there: the league's id. It tells whether the file of another league has taken its place.
+#: In the folder of a league whose store is there: the league's id. It shows whether the file of another league has replaced the store.
 ID_FILE = "league.id"
 #: Seconds to wait for a connection, unless the address says otherwise.
 _CONNECT_SECONDS = 10

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 #: File systems over a network: SQLite's write-ahead log needs memory that all users of the file share.
 _NETWORK = ("nfs", "cifs", "smb", "afs", "lustre", "gpfs", "beegfs", "ceph", "glusterfs", "fuse.sshfs", "fuse.glusterfs", "ncpfs")
 
-#: The file of the claim is called as the store's, with this at the end.
+#: The suffix that makes the name of the claim's file from that of the store.
 _LOCK = ".lock"
-#: How often a lock is tried, and the seconds between two tries.
+#: The number of tries for a lock, and the seconds between two.
 _TRIES, _PAUSE = 5, 0.05
 
 
@@ -99,12 +99,12 @@ class Claim:
 
 
 def is_claimed(engine: Engine, where: str) -> bool:
-    """True if a process has a claim on a league. It writes nothing."""
+    """True if a process has a claim on a league. Writes nothing."""
     if engine.dialect.name == "sqlite":
         try:
             fd = os.open(where + _LOCK, os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
-            # Nobody has claimed it yet, or may do so here.
+            # There is no claim yet, or this folder allows none.
             return False
         try:
             _lock(fd)
@@ -121,7 +121,7 @@ def is_claimed(engine: Engine, where: str) -> bool:
 
 
 def _lock(fd: int) -> None:
-    """Lock a file. OSError if another process has it for longer than one that only looks whether it is free."""
+    """Lock a file. OSError if another process holds the lock for longer than a check takes."""
     for left in reversed(range(_TRIES)):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

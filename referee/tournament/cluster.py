@@ -46,7 +46,7 @@ LATE_FACTOR = 5.0
 
 
 class Batch(NamedTuple):
-    """The results of a batch in the order of its matches, with their files by what follows the key in the name, and the machine's level."""
+    """The results of a batch in the order of its matches, with their files by the suffix of the name, and the machine's level."""
 
     level: str
     seconds: float
@@ -54,7 +54,7 @@ class Batch(NamedTuple):
 
 
 class _Sent(NamedTuple):
-    """A batch that was given out: its key in Dask, and until when it is not late. ``has_copy``: it was late and has been given out again."""
+    """A batch under way: its key in Dask, and the time from which it is late. ``has_copy``: it was late and was sent again."""
 
     tasks: Sequence[Task]
     key: str
@@ -71,7 +71,7 @@ class ClusterPool:
     Raises UsageError if there is no scheduler, if it has no workers, or if a worker can't play.
     """
 
-    #: The duration of a batch, the time after which it can be late, that for connecting, and that between two counts of the workers.
+    #: Seconds: the duration of a batch, the time after which it can be late, for connecting, and between two counts of the workers.
     batch_seconds, late_seconds, connect_seconds, count_seconds = 5.0, 120.0, 20.0, 1.0
 
     def __init__(
@@ -121,7 +121,7 @@ class ClusterPool:
 
     @property
     def _free(self) -> int:
-        """How many more batches are to be under way. A late batch and its copy count once."""
+        """Return how many more batches should be under way. A late batch and its copy count once."""
         return 2 * self.slots - sum(not sent.has_copy for sent in self._sent.values())
 
     @property
@@ -142,14 +142,14 @@ class ClusterPool:
             self._copy_late()
             ended = futures.wait(self._sent, seconds, futures.FIRST_COMPLETED).done
         if self._client.status != "running":
-            # With the connection everything is lost that was under way.
+            # All batches under way are lost with the connection.
             text = f"The connection to the Dask scheduler at {self._address} is lost."
             tasks = [*self._waiting, *(task for sent in self._sent.values() for task in sent.tasks)]
             return [Finished(task, Void(task.key, text, "", is_fatal=True)) for task in tasks[:1]]
         return [finished for future in ended for finished in self._results(self._sent.pop(future), future)]
 
     def _count_slots(self) -> None:
-        """Learn of workers that have joined or left."""
+        """Count the workers again: some may have joined or left."""
         self._counted = time.monotonic()
         slots: int = sum(self._client.nthreads().values())
         if slots:
@@ -159,14 +159,14 @@ class ClusterPool:
         self.has_workers = slots > 0
 
     def _give_out(self) -> None:
-        """Send what waits, in batches that keep all slots busy."""
+        """Send waiting matches, in batches that keep all slots busy."""
         while self._waiting and (free := self._free) > 0:
             size = min(self._batch_size, -(-len(self._waiting) // free))
             tasks = [self._waiting.popleft() for _ in range(size)]
             self._send(tasks, max(self.late_seconds, LATE_FACTOR * len(tasks) * self._played_seconds / self._played))
 
     def _copy_late(self) -> None:
-        """Give out again what a worker that hangs has kept for long; whichever result comes first counts."""
+        """Send the late batches of hanging workers again; the first result counts."""
         for future, sent in [*self._sent.items()]:
             if sent.has_copy or time.monotonic() < sent.deadline:
                 continue
@@ -187,7 +187,7 @@ class ClusterPool:
         except Exception as error:  # noqa: BLE001 - whatever it is, it is no result
             tasks = [task for task in sent.tasks if task.key in self._open and not sent.has_copy]
             self._open.difference_update(task.key for task in tasks)
-            # One of them may have caused it, and the others must not be lost with it again.
+            # One of them may have caused the loss, and must not take the others with it again.
             self.batch_seconds = 0.0
             why = f"No worker could play it: {str(error) or 'it was cancelled':.300}"
             return [Finished(task, worker_ended(task, why, self._terms)) for task in tasks]
@@ -228,16 +228,16 @@ def _connect(address: str, seconds: float) -> tuple[Any, Any]:
     """Return the cluster that was started here, None if it is elsewhere, and its client. Neither has types."""
     need_cluster("--cluster")
     distributed: Any = importlib.import_module("distributed")
-    # What matters of it comes as a sentence: a connection that is lost is no error of the program.
+    # The pool reports a lost connection in a sentence, because it isn't an error of the program.
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     kind, _, count = address.partition(":")
     try:
         if kind == "local":
-            # Ctrl-C at a terminal is for this process alone. This begins before, because it unblocks the signal in the thread that starts it.
+            # Ctrl-C at a terminal is only for this process. Start the loop first, because it unblocks the signal in its starting thread.
             resource_tracker.ensure_running()
             with blocked_signals({signal.SIGINT}):
-                # What matters of its workers' errors comes back with the batches, as sentences.
+                # Errors of its workers come back with the batches, as sentences.
                 cluster = distributed.LocalCluster(
                     n_workers=int(count), threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=logging.CRITICAL
                 )

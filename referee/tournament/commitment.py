@@ -6,7 +6,7 @@ and draw them again. The starts that are played come from the same ``Commitment`
 
 Everything random comes from the secret, which the system drew, or from a seed that somebody wrote into the rubric or the league file. Each
 test of a grading has a secret of its own: HMAC-SHA256 (RFC 2104) of "test/" and its number, from 0. The variants of a league share the secret,
-so they have the same seeds. The file has no name, no path and no address: what decides no start can't be in it.
+so they have the same seeds. The file contains only what decides the starts: no names, paths or addresses.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from referee.games.game import AnyGame, Json, Settings
 
 FILE = "commitment.toml"
-#: The folder in that of a grading or a league that is for its organizer alone.
+#: The private folder in that of a grading or a league, only for its organizer.
 PRIVATE = "private"
 GRADING, LEAGUE = KINDS = ("grading", "league")
-#: What the tables of the file are called, by kind.
+#: The names of the file's tables, by kind.
 _TABLES = {GRADING: "tests", LEAGUE: "variants"}
 _FORMAT = 1
 _MOST_BYTES = 64 << 20
@@ -162,7 +162,7 @@ class Commitment(NamedTuple):
 
 
 def private_file(folder: Path) -> Path:
-    """Return where a grading or a league keeps its commitment."""
+    """Return the path of a commitment in the folder of a grading or a league."""
     return folder / PRIVATE / FILE
 
 
@@ -199,7 +199,7 @@ def write(commitment: Commitment, folder: Path) -> bool:
 
 
 def set_aside(folder: Path) -> None:
-    """Keep the commitment of a grading or a league under the beginning of its hash, since other starts are played from now on."""
+    """Rename the commitment of a grading or a league after the beginning of its hash, because other starts are played from now on."""
     path = private_file(folder)
     if path.is_file():
         path.rename(path.with_name(f"{path.stem}-{hashlib.sha256(path.read_bytes()).hexdigest()[:12]}.toml"))
@@ -217,7 +217,7 @@ def digest(text: str) -> str:
 
 
 def announcement(commitment: Commitment, path: Path) -> list[str]:
-    """Return what is said when a grading or a league begins, whose file is at ``path``: the hash to publish, or why there is none."""
+    """Return the announcement of a new grading or league: the hash of the file at ``path`` to publish, or why there is none."""
     if commitment.is_guessable:
         return [no_commitment(commitment)]
     return [
@@ -269,12 +269,12 @@ class _File(Section):
 
 
 def is_commitment(path: Path) -> bool:
-    """True if a file is a commitment, and no rubric: only a commitment has a kind. UsageError if it can't be read."""
+    """True if a file is a commitment and not a rubric: only a commitment has a kind. UsageError if it can't be read."""
     return _has_kind(content(path, f"The file {path}", _MOST_BYTES)) is True
 
 
 def _has_kind(text: bytes) -> bool | None:
-    """True for the content of a commitment, None for what is no TOML."""
+    """True for the content of a commitment, None if it isn't TOML."""
     try:
         return "kind" in toml(text)
     except ValueError:
@@ -290,7 +290,7 @@ def read(path: Path, kind: str) -> tuple[Commitment, str]:
     text = content(path, where, _MOST_BYTES)
     if _has_kind(text) is False:
         raise UsageError(
-            f"{path} is no commitment: it has no kind. The referee writes one when a grading or a league begins: private/{FILE}"
+            f"{path} is not a commitment: it has no kind. The referee writes one when a grading or a league begins: private/{FILE}"
         )
     data = settings_file.parse(text, _File, where)
     if data.kind != kind:

@@ -1,4 +1,4 @@
-"""Is one bot better than another? Duels on drawn starts, judged by a sequential test after each one."""
+"""Compares two bots by duels on drawn starts, with a sequential test after each one."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ class BotComparison:
             request.checked_settings.rules, {**self._game.codec.settings_json(request.checked_settings), **self.first_start}
         )
         role = role_of(self._game, request.options, first, programs, seat)
-        #: The one role that is compared, None for all.
+        #: The only role in the comparison, None for all.
         self.seat = role.seat
         #: A sentence for each bot that doesn't play all roles.
         self.why = role.why
-        #: What was asked for, by name: A, B and their opponents.
+        #: The requested programs, by name: A, B and their opponents.
         self.programs = _named([a, b, *against, *role.opponents])
         self.a, self.b, *self.against = self.programs
         self.teams: dict[str, Team] = {
@@ -122,11 +122,11 @@ class BotComparison:
         #: The duels that wait for their records, and how many of them may.
         self._open: deque[ComparedDuel] = deque()
         self._ahead = 4 * self._slots + 4
-        #: What ``run`` has not yielded or said yet.
+        #: Results and sentences that ``run`` has not delivered yet.
         self._states: deque[Compared] = deque()
         self._sentences: deque[str] = deque()
         self._counted = 0
-        #: The keys of the matches that ended before their turn, and of those that were counted since the last moment.
+        #: The keys of the matches that ended before their turn, and of those counted since the last step.
         self._early: set[str] = set()
         self._just_counted: set[str] = set()
         self._failures: list[TeamFault] = []
@@ -135,7 +135,7 @@ class BotComparison:
 
     @property
     def matches(self) -> int:
-        """The matches played so far, those included that do not count."""
+        """The matches played so far, including those that do not count."""
         return self._counted + len(self._early)
 
     def _seats_of(self, name: str) -> tuple[Seat, ...]:
@@ -178,7 +178,7 @@ class BotComparison:
         return by_team
 
     def next(self, records: Sequence[Record]) -> list[list[Task]]:
-        """Count a duel, and go on with others until the test has decided. StartError if an opponent did not start, and never has."""
+        """Count a duel, and continue until the test has decided. StartError if an opponent has never started."""
         if records:
             duel = self._open.popleft()
             if self.wants(duel.tasks[0]):
@@ -216,7 +216,7 @@ class BotComparison:
         self._states.append(self.compared())
 
     def _note(self, failure: TeamFault) -> None:
-        """Say it once if a team did not start. StartError if it is an opponent that never has."""
+        """Report once that a team did not start. StartError if an opponent has never started."""
         if not failure.is_start:
             return
         if failure.team in self.against and failure.team not in self._started:
@@ -227,7 +227,7 @@ class BotComparison:
 
     @property
     def facts(self) -> dict[str, Json]:
-        """All that decides the results, by names that people know. The number of duels isn't part of it: there can be more of them later."""
+        """All facts that decide the results, by readable names. The number of duels isn't one of them: it may grow later."""
         request, test = self.request, self.test
         return {
             "the game": [self._game.info.name, self._game.info.version, request.checked_settings.rules],
@@ -324,7 +324,7 @@ class BotComparison:
         return result.points[team]
 
     def sentence(self, *, is_whole: bool = True, more: str = "--duels ") -> str:
-        """Return what is known so far as a sentence. ``is_whole``: the comparison has come to its end. ``more`` is how more duels are asked for."""
+        """Return the result so far as a sentence. ``is_whole``: the comparison has ended. ``more`` is the option for more duels."""
         state, test = self.compared(), self.test
         a, b = cut(self.a, 60), cut(self.b, 60)
         if state.decision == "better":
@@ -341,12 +341,12 @@ class BotComparison:
         )
 
     def setting(self) -> Iterator[str]:
-        """Yield what is compared, if it isn't all roles."""
+        """Yield a sentence about the compared role, if it isn't all roles."""
         if self.seat is not None:
             yield f"{self.a} and {self.b} are compared as {self.seat}, each against {' and '.join(self.against)} on the same starts."
 
     def lines(self, *, is_whole: bool) -> list[str]:
-        """Return what is known so far, for people. ``is_whole``: the comparison has come to its end."""
+        """Return the result so far, for people. ``is_whole``: the comparison has ended."""
         state = self.compared()
         played = f"{state.duels:,} ({counted(self.matches, 'match')}): {state.wins:,} won, {state.ties:,} tied, {state.losses:,} lost"
         return [
@@ -392,7 +392,7 @@ class BotComparison:
 
 
 def _named(programs: Sequence[str]) -> dict[str, str]:
-    """Return programs by the names of their teams: as given, numbered where two are equal."""
+    """Return programs by the names of their teams: as given, with numbers if two are equal."""
     by_name: dict[str, str] = {}
     for program in programs:
         short = cut(Path(program).stem if "/" in program or program.endswith(".py") else program, 40)

@@ -88,7 +88,7 @@ def compare(
     for program in (a, b, *opponents):
         if not isinstance(program, (str, os.PathLike)):
             raise PlayerError(
-                f"{getattr(program, '__name__', repr(program)):.60} is no program: compare takes files, folders, command lines and names of "
+                f"{getattr(program, '__name__', repr(program)):.60} is not a program: compare takes files, folders, command lines and names of "
                 "example bots, and play_many also takes bot classes."
             )
     folder = api.path_text(out)
@@ -121,7 +121,7 @@ def duels_of(
     on_note: Callable[[str], None] = lambda _: None,
     on_stored: Callable[[int], None] = lambda _: None,
 ) -> Generator[Compared, None, None]:
-    """Play the duels; yield the state after each that counts. ``on_stored`` is called with the number of matches that ``out`` has already."""
+    """Play the duels; yield the state after each that counts. ``on_stored`` is called with the number of matches already in ``out``."""
     with contextlib.ExitStack() as stack:
         if out is None:
             folder, kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None

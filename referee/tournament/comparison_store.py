@@ -29,7 +29,7 @@ KIND = "comparison"
 
 
 class Terms(BaseModel, frozen=True):
-    """What a comparison compares. ``facts`` are all that decides the results, by names that people know; ``hashes`` are those of the bots' files."""
+    """The terms of a comparison. ``facts`` are all facts that decide the results, by readable names; ``hashes`` are those of the bots' files."""
 
     number: int = 0
     facts: dict[str, Any]
@@ -53,11 +53,10 @@ def stored_seed(folder: Path) -> int | None:
 def open_comparison(
     folder: Path, facts: Mapping[str, Json], teams: Sequence[Team], number_of: Callable[[int], int]
 ) -> Iterator[KeptComparison]:
-    """Open the duels that a folder keeps for this process alone; begin a comparison if the folder holds none.
+    """Open the duels in a folder exclusively for this process; begin a comparison if the folder has none.
 
-    ``facts`` are all that decides the results, by names that people know; ``seed`` is one of them. ``number_of`` returns the number of the
-    duel with a seed, from 0. UsageError if the folder holds a league,
-    a comparison with other facts or other files of the teams, or if another process works on it.
+    ``facts`` are as in ``Terms``; ``seed`` is one of them. ``number_of`` returns the number of the duel with a seed, from 0. UsageError if the
+    folder has a league, a comparison with other facts or other files of the teams, or if another process works on it.
     """
     make_folder(folder)
     for other in folder.glob("*.sqlite"):
@@ -65,7 +64,7 @@ def open_comparison(
             raise UsageError(f"{folder} holds a {other.stem}, so no comparison can be kept there; name another folder with --out.")
     with Store.open(KIND, folder, create=True) as store, store.claim():
         _check(store, folder, Terms(facts=dict(facts), hashes={team.name: team.hash for team in teams}))
-        # What was given up is tried again.
+        # Abandoned matches are tried again.
         store.forget_unplayed()
         yield KeptComparison(store, folder, number_of)
 

@@ -1,4 +1,4 @@
-"""Confidence sequences: intervals for a mean that are valid at every moment, so that one may look after every duel and stop at will.
+"""Confidence sequences: intervals for a mean that are valid at every moment, so one may look after every duel and stop at any time.
 
 Source: I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, Journal of the Royal Statistical Society B
 86 (2024): the section on the hedged capital process, with its predictable plug-in bets.
@@ -78,7 +78,7 @@ class _Bettor:
 
 
 class _LowerEnd:
-    """The lower end of the interval: the least mean at which a player who bets on greater values has not become rich."""
+    """The lower end of the interval: the least mean at which a gambler who bets on greater values has not become rich."""
 
     def __init__(self, confidence: float) -> None:
         self.end = 0.0
@@ -97,7 +97,7 @@ class _LowerEnd:
 
     def _move(self) -> None:
         """Raise the end to the least believable mean. The wealth falls as the mean grows."""
-        # Loaded when it is needed, because importing it takes longer than a sequential test.
+        # Imported here, because the import takes longer than a sequential test.
         from scipy.optimize import brentq
 
         if self.end >= 1 or self._wealth_at(1.0) >= self._rich:

@@ -1,4 +1,4 @@
-"""Connections to the database of a tournament, and why it refuses."""
+"""Connections to the database of many matches, and the reasons for its errors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def required(kind: type[TypeEngine[Any]], *names: str) -> list[Column[Any]]:
 def sqlite_file(path: Path, *, create: bool) -> Engine:
     """Return connections to a SQLite file. They only read if the folder isn't writable. UsageError if they can't read either."""
     if create:
-        # It holds the secret of a league. An error says the same below, in the words of the database.
+        # It holds the secret of a league. An error here recurs below, in the words of the database.
         with contextlib.suppress(OSError):
             path.touch(0o600)
     if create or _is_writable(path):
@@ -48,7 +48,7 @@ def sqlite_file(path: Path, *, create: bool) -> Engine:
     log, index = (path.with_name(path.name + end) for end in ("-wal", "-shm"))
     options = "mode=ro"
     if not log.exists() or not log.stat().st_size:
-        # Nobody writes it, and all of it is in the file.
+        # Nobody writes to it, and all data is in the file.
         options += "&immutable=1"
     elif not index.exists():
         raise UsageError(
@@ -99,8 +99,8 @@ def is_full(error: Exception, where: str) -> bool:
     """True if a database refuses because its disk is full. ``where`` is its file or its address."""
     text = str(getattr(error, "orig", error))
     # PostgreSQL has the words of its server's system.
-    is_told = "disk is full" in text or "No space left on device" in text
-    return isinstance(error, OperationalError) and (is_told or ("disk I/O error" in text and _has_no_room(where)))
+    says_full = "disk is full" in text or "No space left on device" in text
+    return isinstance(error, OperationalError) and (says_full or ("disk I/O error" in text and _has_no_room(where)))
 
 
 def _has_no_room(file: str) -> bool:

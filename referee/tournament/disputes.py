@@ -1,8 +1,8 @@
-"""Decides who is to blame for void matches in which nobody can see that: the supervisor was killed, or the machine was too busy to judge.
+"""Decides who is to blame for void matches without a visible culprit: the supervisor was killed, or the machine was too busy to judge.
 
-Theory of operation. One such match proves nothing against either team, and neither do repeats of it: the other team may do it each time. It is
-a team's fault once it has happened to it against two different opponents of whom none is to blame already. Programs of the organizers are
-never to blame, so against these the first repeat is the fault of the other team. If two teams come to that by the same match, it is
+Theory of operation. One such match proves nothing against either team, and neither do repeats: the other team may cause it each time. It is
+a team's fault once it has happened to it against two different opponents who are not to blame already. Programs of the organizers are
+never to blame, so against these the first repeat is the fault of the other team. If the same match would convict two teams, it is
 nobody's fault yet.
 """
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
     from referee.tournament.values import Record, Task
 
-    #: Returns who answers for a program; None for one of the organizers, who are never to blame.
+    #: Returns the owner of a program; None for the organizers, who are never to blame.
     Owner = Callable[[str], str | None]
 
 
 class Dispute(NamedTuple):
-    """A void match: its ``teams`` without those of the organizers, and those of them that can be to blame, the ``suspects``."""
+    """A void match: its ``teams`` without those of the organizers, and the ``suspects`` among them."""
 
     teams: frozenset[str]
     suspects: frozenset[str]
 
 
 def blamed(disputes: Iterable[Dispute]) -> set[str]:
-    """Return the teams that are to blame for void matches, by all these in the order in which they ended."""
+    """Return the teams to blame for these void matches, which are in the order of their ends."""
     culprits: set[str] = set()
     unexplained: list[Dispute] = []
     for dispute in disputes:
@@ -50,14 +50,14 @@ def _has_two_opponents(team: str, disputes: Iterable[Dispute]) -> bool:
 
 
 def dispute_of(names: Iterable[str], suspects: Iterable[str], owner: Owner) -> Dispute:
-    """Return the dispute of a match of some entries, of which some can be to blame."""
+    """Return the dispute of a match of entries with these suspects."""
     return Dispute(*(frozenset(filter(None, map(owner, each))) for each in (names, suspects)))
 
 
 class Patience:
     """Decides when a match is given up: after three void attempts.
 
-    One for which nobody can see who is to blame is given up with the third such match of its entries, or once it shows who is.
+    One without a visible culprit is given up with the third such match of its entries, or once it shows the culprit.
     """
 
     def __init__(self, owner: Owner) -> None:

@@ -127,7 +127,7 @@ class DuelPlan:
         }
 
     def next(self, records: Sequence[Record]) -> list[list[Task]]:
-        """Both games, and nothing after them."""
+        """Return both games at first, then nothing."""
         return [] if records else [[*self.tasks.values()]]
 
     def wants(self, task: Task) -> bool:

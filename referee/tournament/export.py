@@ -65,7 +65,7 @@ _CSV = (
     "host",
 )
 
-#: How the files begin that ``league export`` and ``arena export`` write.
+#: The beginnings of the files of ``league export`` and ``arena export``.
 MARK = re.compile(
     rb"(\xef\xbb\xbf)?%s,"
     rb'|\{\n "(league|arena)": "[^\n]*",\n "game": "[^\n]*",\n "(matches|teams)": \[' % ",".join(_CSV).encode()

@@ -26,9 +26,10 @@ def terms_hash(game: AnyGame, rules: str, options: MatchOptions) -> str:
 def new_task(
     terms: str, seats: Mapping[Seat, Entry], settings: Mapping[str, Json], seed: int, *, repeat: int = 0, blamed: tuple[str, ...] = ()
 ) -> Task:
-    """Return a task with its key. ``terms`` is the ``terms_hash``; ``settings`` are all settings as JSON, those of its start included.
+    """Return a task with its key. ``terms`` is the ``terms_hash``; ``settings`` are all settings as JSON, including those of its start.
 
-    A plan that asks for the same match again gives another ``seed`` or another ``repeat``: no two tasks of a plan have the same key.
+    The names of the entries count, because two entries may have equal files. A plan that repeats a match gives another ``seed``
+    or ``repeat``: no two tasks of a plan have the same key.
     """
     parts = {
         "terms": terms,

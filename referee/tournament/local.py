@@ -40,7 +40,7 @@ class Pool(Protocol):
 
     @property
     def has_workers(self) -> bool:
-        """False while it has nobody to play: its matches wait."""
+        """False while it has no workers: its matches wait."""
 
     @property
     def room(self) -> int:
@@ -50,16 +50,16 @@ class Pool(Protocol):
         """Take a match; call this only while there is room."""
 
     def wait(self, seconds: float) -> Sequence[Finished]:
-        """Wait until a match has ended, at most so long; return those that have."""
+        """Wait at most this time until a match has ended; return those that have."""
 
     def close(self) -> None:
         """End all workers. Matches that are still running are lost and can be played again."""
 
 
 class LocalPool:
-    """Workers on this machine. A worker that dies makes its match void and is replaced."""
+    """Workers on this machine. If a worker dies, its match is void and another worker replaces it."""
 
-    #: One that dies is replaced at once.
+    #: A worker that dies is replaced at once.
     has_workers = True
 
     def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path, slots: int) -> None:
@@ -105,7 +105,7 @@ class LocalPool:
             except (EOFError, OSError):
                 if self._is_closed:
                     # Another thread ends all workers, this one included.
-                    report = Void(task.key, "The workers were ended.", "")
+                    report = Void(task.key, "The worker processes were terminated.", "")
                 else:
                     del self._workers[ready]
                     report = worker_ended(task, f"Its worker process has ended ({worker.end()})", self._setup[0])
@@ -155,7 +155,7 @@ class _Process:
             self._process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
-        """Let it end: an idle worker by itself, a busy one by a signal."""
+        """End it: an idle worker ends by itself, a busy one by a signal."""
         self.go_on()
         if self.task is not None:
             self._process.send_signal(signal.SIGTERM)
@@ -177,7 +177,7 @@ def free_slots(limits: Limits) -> int:
     try:
         import psutil
     except ImportError:
-        # Without the extra "league" only referee play --games comes here.
+        # Without the extra "league" only referee play --games calls this.
         free = math.inf
     else:
         free = psutil.virtual_memory().available

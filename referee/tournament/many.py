@@ -49,7 +49,7 @@ MOST_GAMES = 1_000_000
 class ManyGame(NamedTuple):
     """One of many games. ``number`` counts from 0; ``start`` holds the settings that its start replaces.
 
-    The other fields mean what they mean in ``referee.Result``. ``seconds`` is the time used by each seat.
+    The other fields are as in ``referee.Result``. ``seconds`` is the time used by each seat.
     """
 
     number: int
@@ -85,7 +85,7 @@ def play_many(
 ) -> Iterator[ManyGame]:
     """Play many games of the same players on drawn starts with drawn seeds; the results come in schedule order.
 
-    ``games`` is how many, ``slots`` how many at once (None: as many as this machine has cores and memory for). ``seed`` decides all
+    ``games`` is their number, ``slots`` how many run at once (None: as many as this machine has cores and memory for). ``seed`` decides all
     starts and seeds. ``out`` is a folder for the replays. ``progress`` is called with the number of finished games and of all. Bot
     classes play in this process, one game after another. The other options, and the errors, are those of ``referee.play``; they are
     raised at once, before the first result is asked for.
@@ -170,7 +170,7 @@ class GamesPlan:
         self.records: deque[Record] = deque()
 
     def next(self, records: Sequence[Record]) -> list[list[Task]]:
-        """Go on with one game for each that has ended: games that are far ahead of a slow one wait for it, so that memory doesn't grow."""
+        """Continue with one game for each that has ended. Games far ahead of a slow one wait for it, so that memory doesn't grow."""
         self.records += records
         return [[task] for task in islice(self._tasks, len(records) or self._first)]
 

@@ -63,9 +63,9 @@ def _add(archive: tarfile.TarFile, source: Path, place: Path) -> None:
         if entry.issym():
             link = source / below
             if not (link.exists() and link.resolve().is_relative_to(source)):
-                raise PlayerError(f"the link '{below}' points to '{entry.linkname}', which is no file in its folder; put a copy there.")
+                raise PlayerError(f"the link '{below}' points to '{entry.linkname}', which isn't a file in its folder; put a copy there.")
             entry.linkname = contents.link_text(str(source), str(link))
-        # Of the permissions only this one counts, as in the bot's hash.
+        # Only this permission counts, as in the bot's hash.
         mode = 0o755 if entry.isdir() or entry.mode & 0o111 else 0o644
         return entry.replace(mode=mode, mtime=0, uid=0, gid=0, uname="", gname="", deep=False)
 

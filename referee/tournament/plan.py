@@ -2,10 +2,10 @@
 
 Theory of operation. A plan asks for groups of tasks, for instance both games of a duel. They are played in any order, but the plan gets their
 records in the order in which it has asked for the groups. If a record is a function of its task, the n-th call of ``next`` therefore has the
-same arguments with one worker or eight, after a kill, and in a reader that plays nothing: a plan is a sequential program.
+same arguments with one worker or eight, after a kill, and in a reader that plays no matches: a plan is a sequential program.
 
-The key of a task is a hash of all that decides its result, and a task that has a record isn't played. So to begin, to go on after a kill or
-after a change, to verify and to show standings are one thing: a new plan asks from the start, and the store answers what it knows.
+The key of a task is a hash of all that decides its result, and a task with a record isn't played. So to begin, to continue after a kill or
+after a change, to verify and to show standings are the same: a new plan asks from the start, and the store returns the records that it has.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 MOST_VOIDS = 3
 #: The most seconds between two looks at the pool.
 _TICK = 0.5
-#: So many groups are delivered in one transaction, so that a long past doesn't keep other processes from writing.
+#: The most groups in one transaction, so that a long history doesn't keep other processes from writing.
 _MOST_GROUPS = 1_000
-#: Why the record of a task is void that the plan no longer wants.
+#: The reason of a void record for a task that the plan no longer wants.
 NOT_WANTED = "not wanted"
 
 
@@ -39,7 +39,7 @@ class PlayStopped(MatchVoid):
 
 
 class Plan(Protocol):
-    """What is played. It is a function of the records so far: it looks at no clock, and draws lots only from its secret.
+    """Decides what is played. It is a function of the records so far: it reads no clock, and draws random numbers only from its secret.
 
     A plan that keeps tables of its own in the store writes them in ``next``: each call is a part of the transaction in which the tasks that
     it returns are stored. If play fails with an exception, the plan is used up: another one goes on.
@@ -48,11 +48,11 @@ class Plan(Protocol):
     def next(self, records: Sequence[Record]) -> Sequence[Sequence[Task]]:
         """Take the records of the first open group, empty at the beginning; return the groups that follow now.
 
-        An empty answer means "nothing now" while groups are open, else the end. No key is asked for twice.
+        An empty result means "nothing now" while groups are open, else the end. No key is requested twice.
         """
 
     def wants(self, task: Task) -> bool:
-        """False once a task's result would change nothing, and from then on: it isn't begun, or its record isn't waited for, and is void."""
+        """False if a task's result would change nothing any more: then the task isn't begun or awaited, and its record is void."""
 
 
 class Store(Protocol):
@@ -62,13 +62,13 @@ class Store(Protocol):
         """Begin a transaction: all of it is stored or nothing."""
 
     def put(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
-        """Store tasks; return the records that there are already, by key."""
+        """Store tasks; return the existing records, by key."""
 
     def lookup(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
-        """Return the records that there are, by key, and store nothing."""
+        """Return the existing records, by key, and store nothing."""
 
     def add(self, record: Record, *, counts: bool) -> None:
-        """Store an attempt. It ``counts`` as the task's record unless there is one already."""
+        """Store an attempt. It ``counts`` as the task's record unless the task has one already."""
 
 
 class NoStore:
@@ -85,15 +85,15 @@ class NoStore:
     lookup = put
 
     def add(self, record: Record, *, counts: bool) -> None:
-        """The plan gets the record, and nobody else."""
+        """Only the plan gets the record."""
 
 
 class Pool(Protocol):
-    """Plays tasks. An attempt whose worker is lost comes back void, or not at all if its match is played elsewhere again."""
+    """Plays tasks. An attempt with a lost worker comes back void, or not at all if another worker repeats its match."""
 
     @property
     def has_workers(self) -> bool:
-        """False while nobody can play: the tasks wait."""
+        """False while it has no workers: the tasks wait."""
 
     @property
     def room(self) -> int:
@@ -103,17 +103,17 @@ class Pool(Protocol):
         """Take a task; call this only while there is room."""
 
     def wait(self, seconds: float) -> Sequence[Record]:
-        """Wait until an attempt has ended, at most so long; return the records of those that have.
+        """Wait at most this time until an attempt has ended; return the records of those that have.
 
-        A task may have a second record, if its worker was thought to be lost. PlayStopped if no match can be played at present.
+        A task may have a second record if its worker seemed lost. PlayStopped if no match can be played at present.
         """
 
     def cancel(self, key: str) -> None:
-        """Nobody waits for this task any more. Its record may come all the same."""
+        """Stop waiting for this task. Its record may still come."""
 
 
 class Turns:
-    """Gives a plan its records in turn, whoever played what when. ``look`` stores tasks, or not, and returns the records that there are."""
+    """Gives a plan its records in the order of its requests. ``look`` returns the existing records of tasks, and may store the tasks."""
 
     def __init__(self, plan: Plan, look: Callable[[Sequence[Task]], Mapping[str, Record]]) -> None:
         self._plan = plan
@@ -122,13 +122,13 @@ class Turns:
         self._open: set[str] = set()
         #: The records that came before their turn, by key.
         self.records: dict[str, Record] = {}
-        #: The open groups, in the order in which they were asked for.
+        #: The open groups, in the order of the requests.
         self.order: deque[Sequence[Task]] = deque()
         #: The tasks without a record that aren't being played.
         self.missing: deque[Task] = deque()
 
     def deliver(self, most: int = _MOST_GROUPS) -> bool:
-        """Begin, then hand over whose turn it is, as far as there is no gap and at most so many groups. True if there may be more of them."""
+        """Begin, then deliver complete groups in turn, up to the first gap and at most ``most``. True if there may be more."""
         if not self._is_begun:
             self._is_begun = True
             self._ask(())
@@ -167,7 +167,7 @@ class Ended(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A moment of play: the attempts that were stored since the last one, and the tasks that are being played."""
+    """A step of play: the attempts that were stored since the last one, and the running tasks."""
 
     ended: Sequence[Ended]
     running: Collection[Task]
@@ -182,7 +182,7 @@ def check_played(record: Record) -> None:
 
 
 def after_three() -> GivesUp:
-    """Return what gives up a task with its third void attempt."""
+    """Return a function that gives up a task with its third void attempt."""
     voids = Counter[str]()
 
     def gives_up(task: Task, _: Record) -> bool:
@@ -195,15 +195,15 @@ def after_three() -> GivesUp:
 def play(plan: Plan, store: Store, pool: Pool, listener: Listener = lambda *_: None, gives_up: GivesUp | None = None) -> None:
     """Play what a plan asks for until nothing is open. After a kill at any moment, the same call with a new plan goes on.
 
-    ``listener`` is called about twice a second, after what it is told is stored: with the attempts that have ended, void ones too, and with
-    the tasks that are being played. ``gives_up`` decides which void attempt is the record of its task, by default the third one.
+    ``listener`` is called about twice a second, after the store has the data: with the ended attempts, including void ones, and with
+    the running tasks. ``gives_up`` decides which void attempt is the record of its task, by default the third one.
     """
     for step in playing(plan, store, pool, gives_up):
         listener(step.ended, step.running)
 
 
 def playing(plan: Plan, store: Store, pool: Pool, gives_up: GivesUp | None = None) -> Generator[Step, None, None]:
-    """Play as ``play`` does, and yield each moment instead."""
+    """Play as ``play`` does, and yield each step instead."""
     turns, running, gives_up = Turns(plan, store.put), dict[str, Task](), gives_up or after_three()
     _deliver(turns, store)
     _give_out(plan, turns, pool, running)
@@ -211,7 +211,7 @@ def playing(plan: Plan, store: Store, pool: Pool, gives_up: GivesUp | None = Non
     while turns.order:
         _give_out(plan, turns, pool, running)
         attempts = [(record, running.pop(record.key, None)) for record in pool.wait(_TICK)]
-        # A free slot goes on before anything is stored, unless one of the records may be a reason to stop.
+        # Free slots get work before anything is stored, unless one of the records may be a reason to stop.
         goes_on = all(record.started and not record.void for record, _ in attempts)
         if goes_on:
             _give_out(plan, turns, pool, running)
@@ -237,7 +237,7 @@ def _deliver(turns: Turns, store: Store) -> None:
 
 
 def _give_out(plan: Plan, turns: Turns, pool: Pool, running: dict[str, Task]) -> None:
-    """Give a task to every free slot, and end what nobody wants any more."""
+    """Give a task to every free slot, and end tasks that the plan no longer wants."""
     for key in [key for key, task in running.items() if not plan.wants(task)]:
         del running[key]
         pool.cancel(key)
@@ -249,7 +249,7 @@ def _give_out(plan: Plan, turns: Turns, pool: Pool, running: dict[str, Task]) ->
 
 
 def settle(plan: Plan, store: Store) -> Turns:
-    """Give a plan every record that there is; play and store nothing: for standings, marks and reports. Return what is still open."""
+    """Give a plan all existing records, for standings, marks and reports; play and store nothing. Return the open tasks."""
     turns = Turns(plan, store.lookup)
     while turns.deliver():
         pass

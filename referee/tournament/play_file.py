@@ -1,4 +1,4 @@
-"""What the file of a league and that of an arena say of their matches, and how it is checked: settings, variants, starts, programs."""
+"""Reads and checks the keys about matches in league and arena files: settings, variants, starts, programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Variant(NamedTuple):
-    """Settings in which each fixture is played: all of them, as JSON. ``name`` is "" where there is only one variant without a name."""
+    """All settings of one variant of each fixture, as JSON. ``name`` is "" for a single variant without a name."""
 
     name: str
     settings: Mapping[str, Json]
@@ -48,7 +48,7 @@ class StartsSection(Section):
 
 
 class PlayFile(Section):
-    """What the file of a league and that of an arena say of its matches. The game checks ``settings``."""
+    """The keys about matches in a league or arena file. The game checks ``settings``."""
 
     name: str | None = None
     game: str = games.names()[0]
@@ -64,9 +64,9 @@ class PlayFile(Section):
 
 
 class PlayReader:
-    """Checks what a file says of its matches. Errors name the key; the caller adds the file.
+    """Checks the keys about matches in a file. Errors name the key; the caller adds the file.
 
-    ``tables`` are the settings in which they differ from variant to variant, each with its name. Relative paths begin in ``home``.
+    ``tables`` are the differing settings of the variants, each with its name. Relative paths begin in ``home``.
     """
 
     def __init__(self, file: PlayFile, home: Path, tables: Sequence[Mapping[str, Json]] = ()) -> None:
@@ -74,7 +74,7 @@ class PlayReader:
         self.game: AnyGame = games.get(file.game)
         self._home = home
         self._tables = tables
-        #: What is wrong with the settings if they are played without a drawn or listed start.
+        #: The error in the settings if matches have no drawn or listed start.
         self._unplaced: SettingsError | None = None
 
     def options(self) -> MatchOptions:
@@ -96,7 +96,7 @@ class PlayReader:
             checked = source.settings(self.file.rules, settings)
         except SettingsError as error:
             raise SettingsError(f"{where}{error}") from None
-        # Only the start of the settings themselves is wrong, and it may never be played.
+        # Only the start in the settings is wrong, and it may never be played.
         self._unplaced = wrong
         return checked
 
@@ -115,7 +115,7 @@ class PlayReader:
             if where:
                 check_name(name, f"The name of variants, table {number}")
             if names.setdefault(file_name(name), number) != number:
-                raise UsageError(f"{where}an earlier table has the name '{name}', too; give one of them another name.")
+                raise UsageError(f"{where}an earlier table also has the name '{name}'; give one of them another name.")
             if option and overrides.get(option, size) != size:
                 raise UsageError(f"{where}{option} can't differ between variants; remove it.")
             settings = self.settings({**self.file.settings, **({option: size} if option else {}), **overrides}, where)

@@ -1,4 +1,4 @@
-"""Pools of tasks: workers, whose reports become records, and this process itself."""
+"""Pools that play tasks: workers, whose reports become records, and this process itself."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class MachineFailed(PlayStopped):
 class WorkerPool:
     """Plays tasks on workers of this machine or of a cluster. Implements ``plan.Pool``.
 
-    What makes every match impossible, such as a full disk, is no attempt: it stops play once what has ended before is stored.
-    ``most_shortages`` is the number of matches in a row, each with other bots, for which the machine may lack something before play stops.
+    A failure that makes every match impossible, such as a full disk, isn't an attempt: it stops play after earlier results are stored.
+    Play also stops after ``most_shortages`` matches in a row, each with other bots, for which the machine lacked something.
     """
 
     def __init__(self, workers: local.Pool, most_shortages: int = _MOST_FAILURES) -> None:
         self._workers = workers
         self._most_shortages = most_shortages
         self._stop: PlayStopped | None = None
-        #: The names that the machine's failures have hit since the last match that was played.
+        #: The names hit by failures of the machine since the last complete match.
         self._hit: set[frozenset[str]] = set()
 
     @property
@@ -68,10 +68,10 @@ class WorkerPool:
             raise self._stop
 
     def cancel(self, key: str) -> None:
-        """Nothing to do: the match goes on, and its worker is free after it."""
+        """Do nothing: the match continues, and its worker is free afterwards."""
 
     def _record(self, task: Task, report: Report) -> Record | None:
-        """Return the record of an attempt; None for what is no attempt."""
+        """Return the record of an attempt; None if the report isn't one."""
         if isinstance(report, Completed):
             self._hit.clear()
             return report.record
@@ -86,11 +86,11 @@ class WorkerPool:
         return Record(task.key, host=report.host, void=report.text, cause=report.reason, hit=report.teams)
 
     def _note_failure(self, void: Void) -> None:
-        """Note whom a failure of the machine hit. Several in a row, each with other bots, stop play."""
+        """Note the names hit by a failure of the machine. Several failures in a row, each with other bots, stop play."""
         self._hit.add(frozenset(void.teams))
         if len(self._hit) >= (self._most_shortages if void.reason in SHORTAGES else _MOST_FAILURES):
             several = f" in {len(self._hit)} matches in a row with different bots" if len(self._hit) > 1 else ""
-            self._stop = MachineFailed(f"Play is stopped, since this machine failed{several}: {void.text}")
+            self._stop = MachineFailed(f"Play is stopped, because this machine failed{several}: {void.text}")
 
 
 class HerePool:

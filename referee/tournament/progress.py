@@ -1,4 +1,4 @@
-"""The progress of a league: who listens to it, and the speed at which matches end, which is that of the last minute."""
+"""The progress of a league: its listeners, and the speed of the last minute."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
     from referee.tournament.values import Record, Task
 
-#: The speed is that of so many seconds, or that of the last matches if fewer than these ended in them.
+#: The speed is that of this number of seconds or, if fewer ended in them, of this number of last matches.
 _SECONDS, _MATCHES = 60.0, 10
-#: How often a line is said, in seconds.
+#: The interval between two lines, in seconds.
 LINE_SECONDS = 10.0
-#: The time left is said after so many seconds of play: before, the start of the workers counts for too much.
+#: Seconds of play before the time left is shown: at first, the start of the workers has too much weight.
 _MEASURED_SECONDS = 10.0
-#: After so many times the usual time between two ends, the speed says nothing about the present any more.
+#: After this multiple of the usual time between two ends, the speed is no longer valid.
 _SILENCE = 5.0
 
 
@@ -63,7 +63,7 @@ class Counted(Protocol):
 
 
 class ProgressListener:
-    """Receives the progress of a league. A subclass takes what it needs of it."""
+    """Receives the progress of a league. A subclass overrides the methods that it needs."""
 
     def finished(self, task: Task, record: Record) -> None:
         """A match is done."""
@@ -72,7 +72,7 @@ class ProgressListener:
         """Take a sentence that people should see at once."""
 
     def tick(self, running: Collection[Task] | None) -> None:
-        """Called about twice a second, and after every match, with the matches that are played: None while nobody can play them."""
+        """Called about twice a second, and after every match, with the running matches; None while there are no workers."""
 
 
 class Pace:
@@ -94,7 +94,7 @@ class Pace:
             self._from = self._ends.popleft()
 
     def rate(self, now: float) -> float | None:
-        """Return how many matches end in a second; None while nothing is known of it."""
+        """Return how many matches end in a second; None while that isn't known."""
         self._forget(now)
         if not self._ends:
             return None
@@ -105,7 +105,7 @@ class Pace:
         return len(self._ends) / max(now - since, 0.001)
 
     def seconds_left(self, planned: int, now: float) -> float | None:
-        """Return how long so many matches take at this speed; None while too little is known of it."""
+        """Return the time for this number of matches at the present speed; None while too little is known."""
         rate = self.rate(now) if planned and now - self.begun >= _MEASURED_SECONDS else None
         return None if rate is None else planned / rate
 
@@ -133,7 +133,7 @@ class ProgressLines(ProgressListener):
         self._told = clock()
         #: When each running match was seen first.
         self._since: dict[str, float] = {}
-        #: None while nobody can play.
+        #: None while there are no workers.
         self._pace: Pace | None = Pace(self._told)
 
     def finished(self, task: Task, record: Record) -> None:
@@ -142,11 +142,11 @@ class ProgressLines(ProgressListener):
             self._pace.note(self._clock())
 
     def said(self, text: str) -> None:
-        """Pass a sentence on at once."""
+        """Pass on a sentence at once."""
         self._say(text)
 
     def tick(self, running: Collection[Task] | None) -> None:
-        """Say a line now and then."""
+        """Pass on a line from time to time."""
         self.measure(running)
         if not self._is_quiet and self._clock() - self._told >= LINE_SECONDS:
             self._told = self._clock()
@@ -174,7 +174,7 @@ class ProgressLines(ProgressListener):
             return 0.0
 
     def measure(self, running: Collection[Task] | None) -> None:
-        """Measure the speed while somebody can play. A pause doesn't count: afterwards the speed is measured anew."""
+        """Measure the speed while there are workers. A pause doesn't count: afterwards the speed is measured anew."""
         self._since = {task.key: self._since.get(task.key, self._clock()) for task in running or ()}
         if running is None:
             self._pace = None

@@ -1,10 +1,10 @@
-"""Ratings: the Bradley-Terry model fitted to all comparisons at once, with intervals that hold for few starts, too.
+"""Ratings: the Bradley-Terry model fitted to all comparisons at once, with intervals that are valid even for few starts.
 
 The chance that a beats b is 1 / (1 + exp(b - a)). A tie counts as half a win of each. Each team has one more tie, against an average team
 of strength 0: it keeps the rating of a team that has won everything finite. Ratings are on the Elo scale, and their mean is zero.
 
-An interval is the wider of two errors: that of the model, and that of starts drawn anew, which is regularized by an error believed before
-the first start. Thus no error ever vanishes, and no single comparison changes one by much.
+An interval is the wider of two errors: that of the model, and that of starts drawn anew, which is regularized by an error assumed before
+the first start. Thus no error vanishes, and no single comparison changes an error by much.
 
 Sources: R. Bradley and M. Terry, Rank Analysis of Incomplete Block Designs, Biometrika 39 (1952); P. Kline and A. Santos, A Score Based
 Approach to Wild Bootstrap Inference, Journal of Econometric Methods 1 (2012), on drawing scores instead of fitting each resample; G. Smyth,
@@ -339,8 +339,8 @@ class _Design(_PairSums):
 class _Errors:
     """Errors of the strengths, drawn in several ways: a row for each team, a column for each draw.
 
-    ``model``: as if all duels were independent. ``nearer``: the same if all differences were ``TOWARDS_EQUAL`` times as great. ``believed``: before a start has shown anything. ``resampled``: by drawing starts anew.
-    ``starts`` are the effective numbers of starts of the teams.
+    ``model``: as if all duels were independent. ``nearer``: the same if all differences were ``TOWARDS_EQUAL`` times as great. ``believed``:
+    the prior, before the first start. ``resampled``: by drawing starts anew. ``starts`` are the effective numbers of starts of the teams.
     """
 
     def __init__(self, model: Floats, believed: Floats, resampled: Floats, nearer: Floats, starts: Floats) -> None:

@@ -1,4 +1,4 @@
-"""The records that replays prove: each replay is simulated again, and compared with the record in the store."""
+"""Verifies records by replays: each replay is simulated again, and compared with the record in the store."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None]
 
-#: What the store and the replay must agree on.
+#: The fields in which the store and the replay must agree.
 COMPARED = ("winner", "reason", "text", "scores", "steps", "faults", "fault_kinds", "seconds", "slowest", "position", "ranks", "started")
 
 
 class ReplayCheck(NamedTuple):
-    """What a check has found: how many replays were simulated, a sentence for each problem, and one about everything that no replay shows."""
+    """The result of a check: the number of simulated replays, a sentence for each problem, and one for everything that no replay shows."""
 
     replays: int
     problems: list[str]
@@ -41,7 +41,7 @@ class ReplayCheck(NamedTuple):
 
 
 def record_of(path: Path, folder: Path, task: Task, game: AnyGame) -> Record:
-    """Return the record of a task by its replay alone, which is simulated again. ReplayError says what is wrong with it.
+    """Return the record of a task only from its replay, which is simulated again. ReplayError says what is wrong with it.
 
     ``folder`` is where the paths of replays begin.
     """
@@ -86,7 +86,7 @@ def record_of(path: Path, folder: Path, task: Task, game: AnyGame) -> Record:
 
 
 class ReplayStore(NoStore):
-    """The records of a store as the replays show them, for ``settle``: the results of a plan then follow from the replays alone.
+    """The records of a store as the replays show them, for ``settle``: the results of a plan then follow only from the replays.
 
     Only the store has records of matches that weren't played, such as those of programs that can't be started. ``folder`` is where the paths of
     replays begin, ``replays`` the folder in which they are.
@@ -108,7 +108,7 @@ class ReplayStore(NoStore):
         self.failed: Counter[str] = Counter()
 
     def lookup(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
-        """Return the records that there are, by key."""
+        """Return the existing records, by key."""
         stored = self._store.lookup(tasks)
         records = {}
         for task in tasks:
@@ -121,7 +121,7 @@ class ReplayStore(NoStore):
     put = lookup
 
     def _record(self, task: Task, stored: Record) -> Record:
-        """Return the record of a task by its replay, or the stored one where there is no good replay. What is wrong is a problem."""
+        """Return the record of a task by its replay, or the stored one where there is no good replay. Notes each difference as a problem."""
         if not stored.replay:
             return stored
         self.count += 1

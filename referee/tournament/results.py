@@ -40,7 +40,7 @@ def duel_result(
 
 
 def stopped(duel: PlannedDuel) -> DuelResult:
-    """Return the result of a duel that will not be played: it has no points and counts for nobody."""
+    """Return the result of a duel that will not be played: it has no points and doesn't count."""
     return DuelResult(duel, {}, {})
 
 
@@ -76,7 +76,7 @@ def _table(duel: PlannedDuel, task: Task, record: Record, out: Sequence[str]) ->
 
 
 def _worth(record: Record, seat: str) -> tuple[float, ...]:
-    """What a seat's place is by: the game's own ranks where it has some, else the scores."""
+    """Return the value that decides a seat's place: the game's own rank if there is one, else the score."""
     if record.ranks is not None:
         return (-record.ranks[seat],)
     score = record.scores.get(seat)

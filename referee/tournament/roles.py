@@ -21,9 +21,9 @@ _MOST_NAMED = 5
 
 
 def check_roles(teams: Iterable[Team], game: AnyGame, settings: Settings, terms: Terms) -> None:
-    """Raise UsageError if the one program of a team exits at one seat before it is ready, and is ready at another.
+    """Raise UsageError if the only program of a team exits at one seat before it is ready, and is ready at another.
 
-    Programs that can't be started or built at all are left to the league, which names them and plays without them.
+    The league itself handles programs that can't be started or built: it reports them and plays without them.
     """
     if game.pairing is None:
         return
@@ -119,6 +119,6 @@ def _refused(game: AnyGame, options: MatchOptions, settings: Settings, name: str
 
 def _sentence(name: str, program: str, seats: Sequence[Seat], refused: Mapping[Seat, str]) -> str:
     """Return which seats a bot plays; for bots that aren't examples also why."""
-    played = f"{name} plays {' and '.join(seat for seat in seats if seat not in refused)} alone"
+    played = f"{name} plays only {' and '.join(seat for seat in seats if seat not in refused)}"
     is_example = any(bot.name == program.strip() for bot in BOTS)
     return f"{played}." if is_example else f"{played}: {' '.join(refused.values())}"

@@ -64,7 +64,7 @@ class ModelTable(Generic[M]):
             connection.execute(upsert, [self._row(row) for row in rows])
 
     def get(self, key: Json) -> M | None:
-        """Return the row with a key; None if there is none."""
+        """Return the row with a key; None without one."""
         return next(iter(self.all(**{self._key: key})), None)
 
     def all(self, **columns: Json) -> list[M]:
@@ -88,7 +88,7 @@ class ModelTable(Generic[M]):
             return int(connection.execute(query).scalar_one())
 
     def next_number(self) -> int:
-        """Return the number that follows on the largest key, 1 at first. Within a transaction it is nobody else's."""
+        """Return the number after the largest key, 1 at first. Within a transaction no other process gets it."""
         with self._database.read() as connection:
             return int(connection.execute(select(func.max(self.sql.c[self._key]))).scalar_one_or_none() or 0) + 1
 

@@ -1,4 +1,4 @@
-"""Sequential tests: is A better than B? They stop as soon as the results say so, and keep both error rates all the same.
+"""Sequential tests: is A better than B? They stop as soon as the results decide, and still keep both error rates.
 
 The test is the generalized sequential probability ratio test (GSPRT). Its sources: A. Wald, Sequential Analysis (1947), chapter 3, for
 the bounds; X. Li, J. Liu and Z. Ying, Generalized Sequential Probability Ratio Test for Separate Families of Hypotheses, Sequential

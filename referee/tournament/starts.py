@@ -34,14 +34,14 @@ _MOST_BYTES = 64 << 20
 #: The number of draws of known positions in a row after which a new position is unlikely.
 _MOST_DRAWS = 1_000
 _SEEDS = range(-(2**63), 2**63)
-#: The starts of the last call, and what they were drawn of.
+#: The starts of the last call, and its arguments.
 _last: dict[tuple[str, str, str, bytes, int], tuple[MatchStart, ...]] = {}
 
 
 def starts(game: AnyGame, settings: Settings, secret: bytes, count: int) -> tuple[MatchStart, ...]:
     """Return the first starts that the secret draws for these settings. Raises SettingsError as ``drawn`` does.
 
-    Those of the last call are kept: who opens an arena needs its thousand starts five times, to check its file, to compare and to play.
+    Those of the last call are cached: opening an arena needs its thousand starts five times, to check its file, to compare and to play.
     """
     key = (game.info.name, settings.rules, canonical(game.codec.settings_json(settings)), secret, count)
     drawn_starts = _last.get(key)

@@ -1,7 +1,7 @@
 """The store of many matches: tasks, all attempts at them, and the tables of a plan's own, in SQLite or PostgreSQL.
 
 Everything is written in transactions (``step``): a process that is killed at any moment leaves all of one or nothing. A task that was stored
-and has no record is played by the next process; a record that was stored and not delivered is delivered there.
+and has no record is played by the next process; a record that was stored and not delivered is delivered by the next process.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 #: The version of the tables. A store of another one is refused.
 VERSION = 3
-#: So many tasks are looked up at once.
+#: The number of tasks in one look-up.
 _AT_ONCE = 500
 
 _meta = MetaData()
@@ -81,9 +81,9 @@ Index("records_in_order", _records.c.counts, _records.c.number)
 
 #: A match that has a result, and whose programs could be started.
 _IS_PLAYED = (_records.c.counts == 1, _records.c.void == "", _records.c.replay != "")
-#: What is a column of its own, beside the other values of a record.
+#: The values of a record with a column of their own.
 _COLUMNS = ("key", "void", "replay", "host", "wall_seconds")
-#: What must be equal when a match is played twice.
+#: The values that must be equal when a match is played twice.
 _ESSENCE = ("winner", "reason", "scores", "steps", "fault_kinds", "position")
 
 
@@ -122,7 +122,7 @@ class Store:
     def open(cls, kind: str, folder: Path, url: str | None = None, *, create: bool = False) -> Self:
         """Open the store of a folder: its SQLite file, named after the kind, or the PostgreSQL database of a URL. ``create`` makes the tables.
 
-        ``kind`` says what is played: "league", for instance. Raises UsageError where there is no store or that of another kind, where it is of
+        ``kind`` is the kind of plan, such as "league". Raises UsageError where there is no store or that of another kind, where it is of
         an older or newer version, or where its file can't be used.
         """
         path = folder / file_name(kind)
@@ -226,13 +226,13 @@ class Store:
             connection.execute(insert(_records).values(**_record_row(record), counts=int(is_first), ended=time.time()))
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Let the records of tasks count no more, so that they are played again. They are kept."""
+        """Make the records of tasks not count any more, so that the tasks are played again. The records are kept."""
         with self.step() as connection:
             for key in keys:
                 connection.execute(update(_records).where(_records.c.key == key).values(counts=0))
 
     def forget_unplayed(self) -> None:
-        """Let all records of tasks that were never played to an end count no more: those that were given up, and programs that didn't start."""
+        """Make all records of incomplete matches not count any more: abandoned ones, and those of programs that didn't start."""
         with self.step() as connection:
             connection.execute(update(_records).where(_records.c.counts == 1, _records.c.replay == "").values(counts=0))
 

@@ -1,4 +1,4 @@
-"""What many games of the same players come to: shares with their intervals, scores and steps."""
+"""The summary of many games of the same players: shares with their intervals, scores and steps."""
 
 from __future__ import annotations
 

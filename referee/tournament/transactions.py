@@ -143,7 +143,7 @@ class Database:
             yield outer
             return
         with self._errors("written"), self._connected() as connection, connection.begin():
-            # Else a transaction that reads first would fail if another process wrote in between.
+            # Otherwise a transaction that reads first would fail if another process wrote in between.
             begin = "begin immediate" if self.is_sqlite else "select pg_advisory_xact_lock(hashtext(current_schema() || '.write'))"
             connection.execute(text(begin))
             calls: list[Callable[[], None]] = []
@@ -156,7 +156,7 @@ class Database:
             call()
 
     def after_write(self, call: Callable[[], None]) -> None:
-        """Call something once the transaction of this thread is stored; at once if there is none."""
+        """Call a function after the transaction of this thread is stored; at once without a transaction."""
         if getattr(self._open, "connection", None) is None:
             call()
         else:
@@ -170,12 +170,12 @@ class Database:
             yield outer
             return
         with self._errors("read"), self._connected() as connection, self._rows():
-            # PostgreSQL needs no transaction for a statement alone: to begin and end one are two more requests.
+            # PostgreSQL needs no transaction for a single statement: beginning and ending one takes two more requests.
             yield connection.execution_options(isolation_level="AUTOCOMMIT")
 
     @contextlib.contextmanager
     def _errors(self, done: str) -> Iterator[None]:
-        """Raise errors as StoreError; ``done`` is what could not be done to the store."""
+        """Raise errors as StoreError; ``done`` is a participle for the message: "can't be read"."""
         try:
             yield
         except DBAPIError as error:
@@ -184,7 +184,7 @@ class Database:
 
     @contextlib.contextmanager
     def _rows(self) -> Iterator[None]:
-        """Raise what goes wrong with the contents of rows as StoreError."""
+        """Raise errors in the contents of rows as StoreError."""
         try:
             yield
         except WRONG as error:

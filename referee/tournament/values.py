@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from referee.games.game import Json, Seat
 
 
-#: The number of void attempts after which a match is not played again.
+#: The number of void attempts after which a match is given up.
 MOST_VOIDS = 3
 #: A team is an entry that can play every seat.
 Team = Entry
@@ -30,7 +30,7 @@ class MatchStart(NamedTuple):
 
 
 class Fixture(NamedTuple):
-    """Teams that meet in a round: two, or the teams of a table; one team alone has a bye. ``round`` counts from 0."""
+    """Teams that meet in a round: two, or the teams of a table; a single team has a bye. ``round`` counts from 0."""
 
     round: int
     teams: tuple[str, ...]
@@ -80,8 +80,8 @@ class PairedComparison(NamedTuple):
 class Task(NamedTuple):
     """A match to play. ``key`` is a hash of all that decides its result: a task with a record isn't played again.
 
-    ``seats`` has the entry of each seat. It is the fault of those whose names are in ``blamed`` if the match ends in a way for which else
-    nobody can be blamed.
+    ``seats`` has the entry of each seat. Those in ``blamed`` are at fault if the match ends with a failure for which nobody else can be to
+    blame.
     """
 
     key: str
@@ -99,12 +99,12 @@ class Task(NamedTuple):
 class Record(NamedTuple):
     """The result of a match, as it is stored. ``replay`` is relative to the folder of the store.
 
-    ``position`` is a hash of the final state: it tells whether two games ended in the same position.
+    ``position`` is a hash of the final state: it shows whether two games ended in the same position.
     ``faults`` holds the sentence of each seat that failed, ``fault_kinds`` its kind, ``fault_steps`` the step. ``started`` is False if a
     player failed before the first step. ``seconds`` is the time used by each seat, ``slowest`` its slowest answer, ``answers`` the number of
     its answers. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
 
-    ``void`` says why a match counts for nobody, "" if it counts; ``cause`` is then the code of ``MatchVoid``, and ``hit`` are the names of
+    ``void`` says why a match doesn't count, "" if it does; ``cause`` is then the code of ``MatchVoid``, and ``hit`` are the names of
     those whose bots the failure hit.
     """
 
@@ -133,7 +133,7 @@ class Record(NamedTuple):
 
     @property
     def is_startable(self) -> bool:
-        """False if a player has no program that can be started: no other match of it would begin either."""
+        """False if a player's program can't be started: its other matches would not begin either."""
         return self.started or bool(self.replay)
 
     @property

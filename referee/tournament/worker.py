@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class Terms(NamedTuple):
-    """What all matches of a league have in common, as plain data."""
+    """The terms that all matches of a league share, as plain data."""
 
     game: str
     rules: str | None = None
@@ -144,7 +144,7 @@ class Worker:
 
     def _bot(self, team: str, seat: Seat, settings: Settings) -> Bot:
         """A team's bot for a seat, read once for all matches with the same settings."""
-        # The settings matter only where a dialect can't express them.
+        # The settings matter only if a dialect can't express them.
         key = (team, seat, repr(settings) if ":" in self._teams[team].players[seat] else "")
         if key not in self._bots:
             home, player = self._teams[team].home, self._teams[team].players[seat]
@@ -188,7 +188,7 @@ class Worker:
 
 @contextlib.contextmanager
 def inside(folder: str) -> Iterator[None]:
-    """Be in a folder for a while; "" for the current one."""
+    """Change the current folder during the ``with`` block; "" keeps it."""
     if not folder:
         yield
         return
@@ -206,7 +206,7 @@ def replay_path(folder: Path, key: str) -> Path:
 
 
 def end_with(parent: int) -> None:
-    """End this process at once when the process that started it is gone. Its supervisor then ends the match."""
+    """End this process at once when its parent process is gone. Its supervisor then ends the match."""
 
     def wait() -> None:
         try:

@@ -1,4 +1,4 @@
-"""Where many matches are played, as a user chooses it: at once on this machine, or on the workers of a cluster."""
+"""Where many matches are played: in slots of this machine, or on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ADDRESS = re.compile(r"local:[1-9][0-9]{0,2}|(?!local:)([a-z]+://)?[^/\s]+:[0-9
 
 
 class Workers(NamedTuple):
-    """Where to play: matches at once on this machine (None: as many as it has room for) or a cluster."""
+    """Where to play: in a number of slots on this machine (None: as many as fit) or on a cluster."""
 
     slots: int | None = None
     cluster: str | None = None
@@ -32,7 +32,7 @@ class Workers(NamedTuple):
         return self.cluster is None or self.cluster.startswith("local")
 
     def check_machine(self, options: MatchOptions) -> None:
-        """Raise UsageError if it is known before the first match that this machine can't give the bots what the options promise them."""
+        """Raise UsageError if this machine certainly can't give the bots what the options promise."""
         from referee.isolation import machine
         from referee.tournament.local import checked_slots
 
@@ -46,7 +46,7 @@ class Workers(NamedTuple):
 
 
 def check_place(slots: int | None, cluster: str | None) -> None:
-    """Raise UsageError before anything is begun if these can't be a number of slots and the address of a cluster."""
+    """Raise UsageError unless these are a valid number of slots and address of a cluster."""
     if slots is not None:
         from referee.isolation.limits import Limits
         from referee.tournament.local import checked_slots

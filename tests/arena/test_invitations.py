@@ -84,7 +84,7 @@ def test_the_staff_has_one_token(arena: Path, referee: Cli) -> None:
         ("team\n", "has no teams."),
         ("team,mail\n,a@b\n", "Line 2 of the roster 'roster.csv' has no team."),
         ("team\nAda\nR0\n", "Line 3 of the roster 'roster.csv': the team, 'R0', is a reference of the arena"),
-        ("team\nAda\nada\n", "Lines 2 and 3 of the roster 'roster.csv' have teams that can't be told apart: 'Ada' and 'ada'."),
+        ("team\nAda\nada\n", "Lines 2 and 3 of the roster 'roster.csv' have teams that can't be distinguished: 'Ada' and 'ada'."),
         *((f"team\n{'x' * count}\n", f"with {count} characters; the limit is 32") for count in (33, 300)),
     ],
 )

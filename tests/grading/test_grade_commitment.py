@@ -85,7 +85,7 @@ def test_starts_of_a_rubric_or_a_commitment_are_printed(referee: Referee, tmp_pa
     for words in (("--slots", "2"), ("--cluster", "local:2"), ("--isolation", "none")):
         is_refused(referee("grade", "check-rubric", "rubric.toml", "--starts", *words), "--starts plays nothing, so it takes no --slots")
     is_refused(referee("league", "starts", file), "is the commitment of a grading, not of a league: referee grade check-rubric")
-    is_refused(referee("league", "starts", "rubric.toml"), "rubric.toml is no commitment: it has no kind")
+    is_refused(referee("league", "starts", "rubric.toml"), "rubric.toml is not a commitment: it has no kind")
     write(tmp_path, RUBRIC.replace(f'seed = "{SEED}"\n', ""))
     is_refused(referee("grade", "check-rubric", "--starts"), "has no seed: its starts are drawn when a grading begins")
 

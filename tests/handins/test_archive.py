@@ -139,7 +139,7 @@ def test_in_the_archive_of_a_class_each_hand_in_has_its_own_limits(tmp_path: Pat
     zipped(tmp_path / "class.zip", files, {"frank/link": stat.S_IFLNK | 0o777})
     refused = unpack_class(tmp_path / "class.zip", target, never)
     assert set(refused) == {"bob", "carol.py", "../dave.py", "erin", "frank"}
-    assert refused["bob"] == "The hand-in 'bob' has more than 10,000 files; submit the bot's own files alone."
+    assert refused["bob"] == "The hand-in 'bob' has more than 10,000 files; submit only the bot's own files."
     assert "The hand-in 'carol.py' has more than 256 MiB" in refused["carol.py"]
     assert "'../dave.py' has a path that leads out of it" in refused["../dave.py"]
     assert {"alice", "alice/main.py", "zoe.py"} <= inside(target)

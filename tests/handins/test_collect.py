@@ -102,7 +102,7 @@ BAD = {
     ),
     "folders": (
         ("ex1/bot.py", "ex2/bot.py"),
-        "at its top there are only folders, 'ex1' and 'ex2', with 'ex1/bot.py' and 'ex2/bot.py'; submit the files of one folder alone.",
+        "at its top there are only folders, 'ex1' and 'ex2', with 'ex1/bot.py' and 'ex2/bot.py'; submit only the files of one folder.",
     ),
     "notes": (("hunter.txt", "x.py"), "has a file for the hunter that can't be run: 'hunter.txt'"),
     "many": (("a.py", "b.py"), "but several others: 'a.py' and 'b.py'; rename one."),

@@ -146,7 +146,7 @@ def test_moodle_in_folders(tmp_path: Path) -> None:
     assert jane.number == "1234567"
     assert places(jane) == {"": "Jane Doe_1234567_assignsubmission_file_"}
     assert jane.reason == ""
-    assert "is a text and no file" in one(found, "Only Text-1234570").reason
+    assert "is a text, not a file" in one(found, "Only Text-1234570").reason
 
 
 def test_a_download_of_moodle_without_folders_is_read_by_its_file_names(tmp_path: Path) -> None:

@@ -242,7 +242,7 @@ GOOD = Commitment(LEAGUE, "maze", games.get("maze").info.version, "standard", SE
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        (GOOD, "", "is no commitment: it has no kind"),
+        (GOOD, "", "is not a commitment: it has no kind"),
         ("format = 1\n", "", "has no key 'format'"),
         ("[[variants]]", "[[tests]]", "needs tables [[variants]] and no others"),
         (GOOD[GOOD.index("[[") :], "", "needs tables [[variants]] and no others"),

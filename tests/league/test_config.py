@@ -176,7 +176,7 @@ WRONG = [
     ("[limits]\nmemory_bytes = '1KiB'", "has a wrong 'limits.memory_bytes'"),
     ("[settings]\nprey = [1, 1]", "has caught the prey"),
     ("[[variants]]\nname = 'x'\ncooldwon = 3", "variants, table 1: Evasion has no setting 'cooldwon'"),
-    ("[[variants]]\nname = 'x'\n[[variants]]\nname = 'X'\ncooldown = 3", "variants, table 2: an earlier table has the name 'X', too"),
+    ("[[variants]]\nname = 'x'\n[[variants]]\nname = 'X'\ncooldown = 3", "variants, table 2: an earlier table also has the name 'X'"),
     ("[[variants]]\ncooldown = 20\n[[variants]]\nmax_walls = 10", "variants, table 2: its settings are those of 'variant 1'"),
     ("[[variants]]\nname = 3", "variants, table 1: name is 3, but must be a text"),
     ("[[teams]]\nname = 'b'\nprogram = 'random'", "Two teams have the same name, 'b' and 'B'"),

@@ -151,7 +151,7 @@ def test_what_only_the_store_says_is_noted(referee: Referee, played: Callable[[i
     found = check(out)
     assert found.problems == []
     assert found.notes == [
-        "The store says that T3 can't start (No such file); there is no replay of it, so nothing but the store shows that.",
+        "The store says that T3 can't start (No such file); there is no replay of it, so only the store shows that.",
         "6 of 12 matches are not to be played; only the store says why.",
     ]
     told = referee("league", "verify", out)

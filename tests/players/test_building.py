@@ -60,7 +60,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def builds() -> list[str]:
     """The labels of the programs that were really built."""
     found: list[str] = []
-    launcher.tell_builds(lambda program: found.append(program.label))
+    launcher.on_builds(lambda program: found.append(program.label))
     return found
 
 

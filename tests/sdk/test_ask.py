@@ -203,7 +203,7 @@ def test_an_answer_that_the_referee_refuses_is_malformed() -> None:
 @pytest.mark.parametrize(
     ("bot", "state", "error", "words"),
     [
-        (int, trap(), TypeError, "<class 'int'> is no bot"),
+        (int, trap(), TypeError, "<class 'int'> is not a bot"),
         (Bot, trap(), TypeError, "Bot plays no game"),
         (Wary, 3, TypeError, "the state is 3, but Wary plays evasion"),
         (Wary, room(), TypeError, "Wary plays evasion"),

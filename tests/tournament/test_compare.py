@@ -489,7 +489,7 @@ def test_python_says_what_cannot_be_compared(tmp_path: Path) -> None:
         pass
 
     not_programs: Any = Mine
-    with pytest.raises(PlayerError, match="Mine is no program: compare takes files"):
+    with pytest.raises(PlayerError, match="Mine is not a program: compare takes files"):
         referee.compare(not_programs, "boxer")
     with pytest.raises(UsageError, match="duels is 0, but must be from 1"):
         referee.compare("boxer", "straight", duels=0)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from referee.author.check.shared_runs import CheckedBot, QuestionRecord
 
 GROUP = "answers"
-#: The reasons that make a line no JSON, and those that make it another message.
+#: The reasons why a line isn't JSON, and why it is another message.
 _NOT_JSON = ("not-json", "not-utf8", "byte-order-mark", "too-deep", "surrogate", "key-twice", "too-large", "constant", "too-long")
 _OTHER_MESSAGE = ("not-an-object", "other-type", "no-key", "wrong-value")
 
@@ -35,7 +35,7 @@ def answers(bot: CheckedBot) -> Finding:
             if response.exceeds_memory:
                 return Finding(FAILED, response.text, quoted(record.line), "the end of the program", response.remedy or KEEPING)
             if response.place or response.remedy:
-                # Its sentence says what is in its stderr.
+                # Its sentence quotes its stderr.
                 return Finding(FAILED, response.text, quoted(record.line), "nothing", response.remedy or THINKING)
             remedy = "Read line after line until the input ends, and answer each message of the type turn with one line."
             return Finding(FAILED, response.text, quoted(record.line), no_line(seen.stderr), remedy)

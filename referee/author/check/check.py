@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from referee.author.check.shared_runs import CheckedBot
     from referee.games.game import Json
 
-#: What a check needs of the bot: that it starts, that it is ready, or that it answers questions.
+#: The needs of a check: the bot starts, is ready, or answers questions.
 STARTED, READY, ANSWERING = "started", "ready", "answering"
 #: Why a check is skipped: the bot doesn't meet its needs, or has been late for too long.
 NOT_READY = "The bot isn't ready."
 NO_ANSWER = "The bot doesn't answer its first question."
 LATE = "The bot was late before, and isn't waited for again."
-#: Which result of several parts counts.
+#: The order in which the results of several parts count.
 _ORDER = (FAILED, WARNING, OK, SKIPPED)
 
 

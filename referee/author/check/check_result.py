@@ -58,7 +58,7 @@ def quoted(line: bytes | str | None, nothing: str = "nothing") -> str:
 
 
 def no_line(stderr: Sequence[bytes | str]) -> str:
-    """Return what came if there was no line: nothing, with the last of these lines of stderr."""
+    """Return the text for a missing line: "nothing", with the last of these lines of stderr."""
     return f"nothing; stderr: {quoted(stderr[-1])}" if stderr else "nothing"
 
 

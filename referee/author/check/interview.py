@@ -60,7 +60,7 @@ class Subject(NamedTuple):
 
 
 class Response(NamedTuple):
-    """What came back for one message.
+    """The response to one message.
 
     ``line`` is the bot's line, ``seconds`` its time by the wall clock, ``cpu`` its processor time, ``waited`` the seconds for which the
     system kept it or the referee off the processor. ``reason`` is empty for a good answer, else a reason code; ``fault`` says it in a sentence.
@@ -125,7 +125,7 @@ class Interview:
         self.late_budget = LateBudget(subject.time) if late_budget is None else late_budget
         #: How many answers of this process were late, and the memory of all its processes so far at the peaks, in bytes.
         self.late = self.peak = 0
-        #: When the question was sent that it thinks about; infinite once it was looked where it is.
+        #: The time at which its open question was sent; infinite after its place was found.
         self._asked_at = float("inf")
         self._whereabouts: stack.Whereabouts | None = None
         self.settings = subject.settings if settings is None else settings

@@ -126,7 +126,7 @@ def _played(bot: CheckedBot, settings: Settings, seconds: float) -> CheckMatch:
     played = CheckMatch(subject.seat, refusals, subject.time.move, lambda: _waited(running, subject.seat), seconds)
     played.opponents = ", ".join(dict.fromkeys(others))
     options = MatchOptions(run=RunOptions(cores=0).replace(max_lateness=float("inf")), time=subject.time)
-    # The players are told the limits of a match, but have more time: how much of it is the bot's own is judged afterwards.
+    # The start message has the limits of a match, but the players have more time: the check judges the bot's own time afterwards.
     start = Start.of(subject.game, settings, 1)
     spec = MatchSpec(subject.game, settings, players, start, options, wait=patience(subject.time))
     running = Match(spec, [played], subject.launcher)
@@ -200,7 +200,7 @@ def match(bot: CheckedBot) -> Finding:
 
 
 def fault_under(bot: CheckedBot, settings: Settings) -> Finding | None:
-    """Return the fault of the bot in a match with other rules; None without one, and for a late answer, of which other checks speak."""
+    """Return the fault of the bot in a match with other rules; None without one, and for a late answer, which other checks report."""
     played = _played(bot, settings, _OTHER_SECONDS)
     if played.fault is None or played.fault.kind == LATE:
         return None

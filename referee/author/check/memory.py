@@ -1,4 +1,4 @@
-"""Checks of what a bot keeps: its memory, measured after each answer whatever becomes of the bot, and its log."""
+"""Checks of a bot's memory, measured after each answer even if the bot fails."""
 
 from __future__ import annotations
 

@@ -205,7 +205,7 @@ CHECKS = (
             _form(
                 "After a message of an unknown type,",
                 unknown_message,
-                "Look at type first; ignore a message whose type is none of start, turn and end.",
+                "Look at type first; ignore a message whose type isn't start, turn or end.",
             ),
         ),
     ),

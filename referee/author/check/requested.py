@@ -1,4 +1,4 @@
-"""What to check, from the words of a user: the game and the rule set that a bot plays, its seats, and the checks."""
+"""Turns the words of a user into a check request: the game and the rule set that a bot plays, its seats, and the checks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def requested(
     checks: tuple[Check, ...],
     on_note: Callable[[str], None],
 ) -> CheckRequest:
-    """Return what to check. Without a game, a seat and rules it is what the bot plays, which is told if it isn't the first game or rule set."""
+    """Return the request. Without a game, a seat and rules it is for what the bot plays; ``on_note`` gets a note unless these are the first ones."""
     request = _request(bot, seat, game or _game_of(seat), rules, isolation, checks)
     if rules is not None:
         return request

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Progress = Callable[[Seat, Check, int, int], None]
 
 
-#: Why a program is not ready that was waited for in vain.
+#: The reason why a silent program is not ready.
 _SILENT = ("silent", "unread", "unfinished")
 #: The end of the sentence that says why a seat isn't checked.
 NEVERTHELESS = " (--seat {} checks it nevertheless)."

@@ -1,4 +1,4 @@
-"""How long the checks of a bot wait for its answers."""
+"""The time limits of checks: how long they wait for the answers of a bot."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from referee.players.languages import Language
 
 _FRAMES = Path(__file__).parent
-#: A place in a template. One that stands alone in a line takes a whole part.
+#: A place in a template. A place that is a whole line takes a whole part.
 _PLACE = re.compile(r"@@(\w+)@@")
 #: The templates that stand for every seat of a game.
 ANY = "any"
@@ -180,10 +180,10 @@ def _filled(text: str, parts: dict[str, str], words: dict[str, str]) -> str:
     """Return a template with its places filled. A word of several lines repeats what stands before it in its line."""
     lines: list[str] = []
     for line in text.splitlines():
-        alone = _PLACE.fullmatch(line.strip())
-        if alone and alone[1] in parts:
+        whole = _PLACE.fullmatch(line.strip())
+        if whole and whole[1] in parts:
             indent = line[: len(line) - len(line.lstrip())]
-            lines += [indent + part if part else "" for part in _filled(parts[alone[1]], parts, words).splitlines()]
+            lines += [indent + part if part else "" for part in _filled(parts[whole[1]], parts, words).splitlines()]
             continue
         place = _PLACE.search(line)
         for value in words[place[1]].splitlines() if place else [""]:

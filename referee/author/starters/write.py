@@ -34,7 +34,7 @@ _PLACE = "bot"
 
 
 class WrittenStarter(NamedTuple):
-    """What was written: the files, the folder if it is one, how to build and run the bot, and how its test is run.
+    """A written starter: the files, the folder if it is one, and the commands that build and run the bot and run its test.
 
     ``player`` is the bot as a player of ``referee play``.
     """
@@ -136,7 +136,7 @@ class _Part(NamedTuple):
 
 
 def _part(chosen: Chosen, language: Language, top: Path, *, is_alone: bool) -> _Part:
-    """Return a bot of a folder. One that is not alone is named after its role, as its seat's program must be."""
+    """Return a bot of a folder. One of several bots is named after its role, as its seat's program must be."""
     role = chosen.role.capitalize() if language.stem[0].isupper() else chosen.role
     stem = language.stem if is_alone else role
     file = stem + language.suffix

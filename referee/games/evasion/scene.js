@@ -161,7 +161,7 @@ function drawTrail(track, context, { turn, phase, pixel, trail }, way, color, da
   context.setLineDash([]);
 }
 
-/** The steps to come as dots on a light ground, so that they can be told from the trail. @param {EvasionTrack} track @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Way} way @param {string} color */
+/** The steps to come as dots on a light ground, so that they differ from the trail. @param {EvasionTrack} track @param {CanvasRenderingContext2D} context @param {Frame} frame @param {Way} way @param {string} color */
 function drawAhead(track, context, { turn, phase, pixel, palette }, way, color) {
   const exact = turn + phase;
   const end = Math.min(way.last, turn + AHEAD_STEPS);

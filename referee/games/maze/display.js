@@ -29,7 +29,7 @@ export class MazeTrack {
     this.placed(head.start?.thief ?? head.settings.thief ?? [0, 0], head.start?.policeman ?? head.settings.policeman ?? [0, 0]);
     /** What the solved game says of each position. @type {Map<number, { winner: string, plies: number, best: string[] }>} */
     this.values = new Map();
-    /** Whether that is shown: to a player on request alone. */
+    /** Whether that is shown: to a player only on request. */
     this.hints = true;
     /** The steps from each square to the nearest exit. */
     this.exitSteps = distances(this.rows, exitsOf(this.rows));

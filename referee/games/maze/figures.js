@@ -81,7 +81,7 @@ function star(u, v, size) {
 }
 
 /**
- * The exit with somebody in it: the doorway alone, so that no door stands behind the figure.
+ * The exit with somebody in it: only the doorway, so that no door stands behind the figure.
  * @param {CanvasRenderingContext2D} context
  * @param {number} x @param {number} y the square, from 0
  */

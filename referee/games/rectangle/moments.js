@@ -8,7 +8,7 @@ import { LETTERS } from "./scene.js";
  * @typedef {{ scores: Int32Array[], quiet: number[], limit: number, last: number }} Scores
  */
 
-/** How many of the largest claims are told. */
+/** How many of the largest claims are shown. */
 const MOST_CLAIMS = 5;
 /** The share of the stagnation limit from which the end is near. */
 const NEAR_END = 0.75;
@@ -26,7 +26,7 @@ function called(story, player) {
   return name && name.toLowerCase() !== letter ? `${name} (${letter})` : letter;
 }
 
-/** Where another player alone has the most cells. @param {Scores} track @param {Story} story @returns {Moment[]} */
+/** Where another player becomes the only one with the most cells. @param {Scores} track @param {Story} story @returns {Moment[]} */
 function leads({ scores, last }, story) {
   let leader = -1;
   /** @type {Moment[]} */
