@@ -117,7 +117,7 @@ def test_a_download_of_canvas_is_read_by_its_file_names(tmp_path: Path) -> None:
     assert jane.people == ("doejane",)
     assert places(one(found, "smithjohn-7002")) == {"bot.py": "smithjohn_LATE_7002_903_bot-2.py"}
     assert list(places(one(found, "m\u00fcllerkarl-7003"))) == ["hw_1_2_3.zip"]
-    assert "is a text or a link and no file" in one(found, "textonly-7005").reason
+    assert "is a text or a link, not a file" in one(found, "textonly-7005").reason
 
 
 def test_the_last_attempt_of_a_file_counts(tmp_path: Path) -> None:
