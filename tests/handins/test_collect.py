@@ -154,7 +154,7 @@ def test_a_program_named_after_a_seat_plays_no_other_one(source: Path, out: Path
     assert set(rows["pia"].players) == {"prey"}
     assert "only folders, 'ex1' and 'ex2'" in rows["zip"].reason
     [refused] = collect(folder(source, "pia", "prey.py"), out / "one", ("hunter",), None, ("prey",))
-    assert refused.reason.endswith("by its name, 'prey.py' plays the prey alone.")
+    assert refused.reason.endswith("by its name, 'prey.py' plays only the prey.")
 
 
 def test_hostile_archives_spoil_only_their_own_rows(source: Path, out: Path) -> None:
