@@ -209,7 +209,7 @@ def test_bots_of_one_role_play_it_against_the_same_opponent(
     comparison, known, pool = compared(monkeypatch, tmp_path, play, bots=("a.py", "b.py"), test=SequentialTest(duels=2))
     other = "evader" if seat == "hunter" else "searcher"
     assert (comparison.seat, comparison.against, known[-1].share) == (seat, [other], 1.0)
-    assert [text.partition(":")[0] for text in comparison.why] == [f"a plays {seat} alone"]
+    assert [text.partition(":")[0] for text in comparison.why] == [f"a plays only {seat}"]
     assert "I am no" in comparison.why[0]
     starts: dict[int, list[Task]] = {}
     for task in pool.played:
@@ -237,7 +237,7 @@ def test_one_role_can_be_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 NO_ROLE: list[tuple[tuple[str, ...], str | None, str]] = [
-    (("straight", "still"), None, "straight plays hunter alone. still plays prey alone. So there is no role"),
+    (("straight", "still"), None, "straight plays only hunter. still plays only prey. So there is no role"),
     (("straight", "boxer"), "prey", "they can't be compared as prey"),
     (("straight", "boxer", "searcher"), None, "no role in which they can be compared"),
     (("random", "b.py", "still", "boxer"), None, "no role in which they can be compared"),
@@ -328,7 +328,7 @@ def test_the_command_prints_what_json_has(referee: Referee, tmp_path: Path) -> N
     plain = referee("compare", "straight", "boxer", "--duels", "2", "--out", str(tmp_path / "out"), *FLAGS)
     assert plain.returncode == 1
     # Each plays one role, so the opponent is told; the list of matches names their replays.
-    assert "straight plays hunter alone.\n" in plain.stderr
+    assert "straight plays only hunter.\n" in plain.stderr
     assert "straight and boxer are compared as hunter, each against evader on the same starts." in plain.stderr
     with (tmp_path / "out" / "matches.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
