@@ -86,7 +86,7 @@ class HeldReplay(NamedTuple):
     logs: Mapping[Seat, str]
 
 
-class _Match(NamedTuple):
+class _ShownMatch(NamedTuple):
     """A public match that has a replay."""
 
     name: str
@@ -152,7 +152,7 @@ def _viewer() -> FramedViewer:
     return page.framed_viewer()
 
 
-def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[_Match]:
+def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[_ShownMatch]:
     """Yield the public matches of the tests that are shown, those that lost points first."""
     shown = [(mark, trial) for mark in shown_marks(student, after_due=after_due) for trial in mark.public]
     for mark, trial in sorted(shown, key=lambda each: each[1].passed is not False):
@@ -160,10 +160,10 @@ def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[_Match]:
             if record.replay:
                 step = None if trial.step is None or at else max(0, min(trial.step, record.steps))
                 title = f"{mark.test.name}, start {trial.trial.start + 1}" + (f", match {at + 1}" if len(trial.matches) == _BOTH else "")
-                yield _Match(replay_name(mark, trial, at), title, step, task, record)
+                yield _ShownMatch(replay_name(mark, trial, at), title, step, task, record)
 
 
-def _held(grades: Grades, student: StudentMarks, matches: Sequence[_Match], room: int) -> tuple[list[HeldReplay], list[str]]:
+def _held(grades: Grades, student: StudentMarks, matches: Sequence[_ShownMatch], room: int) -> tuple[list[HeldReplay], list[str]]:
     """Return the replays that have room in a page, and the names of the others. A file that can't be read is in neither."""
     held: list[HeldReplay] = []
     left_out: list[str] = []
