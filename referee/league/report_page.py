@@ -41,20 +41,17 @@ _ROUNDS = {1: "Final", 2: "Semifinals", 4: "Quarterfinals"}
 
 
 def html(data: ReportData, pages: Container[str] = ()) -> str:
-    """Return the report as one page that makes no requests.
+    """Return the report as one page that asks no server.
 
-    ``pages`` are the replays that ``viewer.html`` beside the report can show (``report_folder.write``). For all others the page has the
-    command that shows them.
+    ``pages`` are the replays that ``viewer.html`` beside the report can show (``report_folder.write``); the page draws small boards of them,
+    from their scripts. For all others the page has the command that shows them.
     """
     from referee.pages import render
 
-    return render.single("league", _config(data), pack(data, data.duels, pages), **_shown(data)._asdict())
-
-
-def _config(data: ReportData) -> dict[str, Json]:
-    from referee.pages import render
-
-    return {"live": data.progress.state == RUNNING, "teams": [render.well_formed(place.row.team) for place in data.standings]}
+    has_boards = any(match.record.replay in pages for duel in data.duels for match in duel.matches)
+    teams = [render.well_formed(place.row.team) for place in data.standings]
+    config = {"live": data.progress.state == RUNNING, "teams": teams, "boards": has_boards}
+    return render.single("league", config, pack(data, data.duels, pages), **_shown(data)._asdict())
 
 
 class TeamRow(NamedTuple):

@@ -178,9 +178,9 @@ function listenToHeadings() {
   document.addEventListener("keydown", act);
 }
 
-/** Let the theme be chosen, long tables be opened, and the field `id` choose by a name. @param {string} id @param {(name: string, isSure: boolean) => void} choose */
-export function listenToPage(id, choose) {
-  listenToButtons();
+/** Let the theme be chosen, long tables be opened, and the field `id` choose by a name. @param {string} id @param {(name: string, isSure: boolean) => void} choose @param {() => void} [repaint] */
+export function listenToPage(id, choose, repaint) {
+  listenToButtons(repaint);
   const input = part(id, HTMLInputElement);
   input.addEventListener("input", () => choose(input.value, false));
   // A form may not be sent from this page; Enter chooses.

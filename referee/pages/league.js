@@ -1,6 +1,8 @@
 // The report of a league: the team and the duels that the address asks for, the crosstable by keys, and a league that is running.
 
-import { byId, counted, number, part } from "./viewer/kit/dom.js";
+import { byId, counted, el, number, part } from "./viewer/kit/dom.js";
+import { bytesOf } from "./viewer/kit/packed.js";
+import { SmallBoards } from "./viewer/many/boards.js";
 import { quoted } from "./viewer/app/clip.js";
 import { address, bulk, clean, configured, fetched, filled, keepingFocus, listenToPage, replaceParts } from "./common.js";
 import { joined, matchRow, side } from "./matches.js";
@@ -14,8 +16,11 @@ const AGAIN_MS = 3000;
 /** @typedef {{ game: number, seats: string[], teams: string[], winner: number, reason: string, text: string, facts: string, faults: [number, string][], replay: string | null, hasPage: boolean }} Match */
 /** @typedef {{ number: number, details: string, teams: string[], points: string[], best: number[], matches: Match[], note: string }} Duel */
 
-/** What the script needs, as referee/league/report_page.py writes it. @type {{ live: boolean, teams: string[] }} */
+/** What the script needs, as referee/league/report_page.py writes it. @type {{ live: boolean, teams: string[], boards: boolean }} */
 let config = configured();
+/** Makes the addresses of scripts; the page's security policy allows it only where there are some. */
+const trusted = config.boards ? globalThis.trustedTypes?.createPolicy("pages", { createScriptURL: (/** @type {string} */ key) => `pages/${key}.js` }) : undefined;
+const boards = config.boards ? new SmallBoards(readScript) : null;
 /** @type {Map<number, Duel>} */
 const known = new Map();
 let isRead = false;
@@ -91,20 +96,59 @@ function selected() {
   return found.filter((duel) => value(duel) > 0).sort((a, b) => value(b) - value(a));
 }
 
-/** The best duel and the greatest surprise of a league that is finished: the one between the teams with the best places, and the one whose winner stood lowest. */
+/** A replay from the script beside the report, which calls `replay`: a page that is opened from its file can read no other files. @param {string} key @returns {Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null>} */
+function readScript(key) {
+  return new Promise((resolve) => {
+    globalThis.replay = (name, data) => {
+      if (name === key) resolve(new Blob([bytesOf(data)]).stream());
+    };
+    const script = document.createElement("script");
+    script.src = trusted ? trusted.createScriptURL(key) : `pages/${key}.js`;
+    for (const kind of ["load", "error"]) script.addEventListener(kind, () => {
+      script.remove();
+      resolve(null);
+    });
+    document.head.append(script);
+  });
+}
+
+/** The last position of a match on a small board; nothing if its replay isn't beside the report. @param {Match | undefined} match */
+function smallBoard(match) {
+  if (!boards || !match?.hasPage || match.replay === null) return [];
+  const canvas = el("canvas", { "data-replay": keyOf(match.replay), "aria-hidden": "true", width: 320, height: 320 });
+  boards.watch([canvas]);
+  return [canvas];
+}
+
+/** @param {string} replay */
+const keyOf = (replay) => replay.replace(/\.replay\.jsonl\.gz$/, "");
+
+/** The viewer with a match; null if it isn't beside the report. @param {Match} match */
+const viewerOf = ({ replay, hasPage }) => (replay !== null && hasPage ? `viewer.html?match=${encodeURIComponent(keyOf(replay))}` : null);
+
+/** The best duel and the greatest surprise of a league that is finished: the one between the teams with the best places, and the one whose winner stood lowest. Before them the winner, in a match that it won against the best of the others. */
 function drawHonours() {
   if (!document.getElementById("honours")) return;
   const over = [...known.values()].filter(({ points, matches }) => points.length === 2 && !points.includes("–") && !matches.some(({ faults }) => faults.length));
   const rank = (/** @type {Duel} */ { teams }) => teams.reduce((sum, team) => sum + config.teams.indexOf(team), 0);
   const best = over.sort((a, b) => rank(a) - rank(b) || lengthOf(b) - lengthOf(a))[0];
   const odd = over.filter((duel) => surprise(duel) > 0).sort((a, b) => surprise(b) - surprise(a))[0];
-  for (const [id, title, duel] of /** @type {[string, string, Duel | undefined][]} */ ([["best-duel", "The best against each other", best], ["surprise", "The greatest surprise", odd]])) {
-    const link = document.createElement("a");
-    link.href = address({ duel: duel?.number });
-    link.textContent = duel ? clean(duel.teams.map((team, at) => `${team} ${duel.points[at]}`).join(" – ")) : "";
-    byId(id).replaceChildren(`${title}: `, link);
-    byId(id).hidden = !duel;
-  }
+  const won = over.find(({ teams, best: [at] }) => at !== undefined && teams[at] === config.teams[0]);
+  /** @type {Set<Match>} */
+  const shown = new Set();
+  byId("honour-boards").replaceChildren(...honour("The winner", won, shown), ...honour("The best against each other", best, shown), ...honour("The biggest surprise", odd, shown));
+}
+
+/** A duel with the board of the match that its winner won, which no other one shows. @param {string} title @param {Duel | undefined} duel @param {Set<Match>} shown */
+function honour(title, duel, shown) {
+  if (!duel) return [];
+  const free = duel.matches.filter((match) => !shown.has(match));
+  const match = free.find(({ teams, winner }) => winner >= 0 && teams[winner] === duel.teams[duel.best[0]]) ?? free[0];
+  if (match) shown.add(match);
+  return [filled("honour", {
+    link: { href: (match && viewerOf(match)) ?? address({ duel: duel.number }) }, board: smallBoard(match), title,
+    names: duel.teams.map((team, at) => `${team} ${duel.points[at]}`).join(" – "), text: match?.text ?? "",
+  })];
 }
 
 function fitting() {
@@ -151,13 +195,15 @@ function duelItem(duel) {
 function matchItem(duel, match) {
   const key = `${duel.number}.${match.game}`;
   const { replay } = match;
-  const viewer = `viewer.html?match=${encodeURIComponent((replay ?? "").replace(/\.replay\.jsonl\.gz$/, ""))}`;
-  return matchRow({
+  const row = matchRow({
     id: `match-${key}`, isChosen: wanted.match === key || isWanted(match), label: `duel ${duel.number + 1}, match ${match.game + 1}`,
-    href: replay !== null && match.hasPage ? viewer : null, command: replay === null ? null : `referee watch ${quoted(replay)}`,
+    href: viewerOf(match), command: replay === null ? null : `referee watch ${quoted(replay)}`,
     players: match.seats.map((seat, at) => ({ name: match.teams[at], seat, isBest: match.winner === at })), text: match.text, reason: match.reason,
     faults: match.faults.map(([seat, text]) => `${match.teams[seat] ?? ""}: ${text}`), facts: match.facts, link: address({ match: key }),
   });
+  row.title = match.facts;
+  row.prepend(el("span", { class: "thumb" }, ...smallBoard(match)));
+  return row;
 }
 
 /** A row of the crosstable. @param {number} row */
@@ -287,7 +333,7 @@ function choose(name, isSure) {
 }
 
 function listen() {
-  listenToPage("team", choose);
+  listenToPage("team", choose, () => void boards?.draw());
   document.addEventListener("click", (event) => {
     const { target } = event;
     if (!(target instanceof Element)) return;

@@ -35,6 +35,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 )
+#: Sources of scripts in a page's folder. A page that is opened from its file has no origin, so its folder isn't 'self' in every browser.
+SAME_FOLDER = ("'self'", "file:")
 #: The addresses of the viewer's script and style sheet, and of the style sheet of the pages about many matches.
 _SCRIPT, _SHEET, TABLES = f"{_APP}/page.js", f"{_APP}/page.css", "pages/style.css"
 #: The files of which each style sheet is made, in their order.
@@ -164,8 +166,7 @@ def waiting(loader: str, address: str) -> str:
     The loader may load scripts of the same folder, with addresses that its Trusted Types policy ``address`` makes.
     """
     script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js")}}};\n{loader}'
-    # A page that is opened from its file has no origin, so its folder isn't 'self' in every browser.
-    text = _inlined(script, more=("'self'", "file:"), policies=address)
+    text = _inlined(script, more=SAME_FOLDER, policies=address)
     return _configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
 
 

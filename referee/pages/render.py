@@ -41,16 +41,18 @@ _LONE = re.compile("[\ud800-\udfff]")
 def single(name: str, config: Mapping[str, Json], bulk: object = None, viewer: page.FramedViewer | None = None, **values: object) -> str:
     """Return the page ``name`` as one file. ``config`` and ``bulk`` are for its script; ``values`` are what its template shows.
 
-    If ``config`` says that it is live, a server may serve the file, and the page may ask that server for it again. A page with a ``viewer``
-    shows it in a frame, which is bound by the page's policy, too.
+    If ``config`` says that it is live, a server may serve the file, and the page may ask that server for it again. If it says that there are
+    boards, the page may load the scripts of replays beside it. A page with a ``viewer`` shows it in a frame, which is bound by the page's
+    policy, too.
     """
     script, style = page.bundle(_script(name)), page.style(page.TABLES)
-    scripts, styles, policies = [script], [style], "'none'"
+    more, policies = (page.SAME_FOLDER, "pages") if config.get("boards") else ((), "'none'")
+    scripts, styles = [script], [style]
     inline = {"style": style, "script": script}
     if viewer is not None:
         scripts, styles, policies = [script, viewer.script], [style, viewer.sheet], "viewer"
         inline["viewer"] = viewer.packed
-    inline["policy"] = page.policy(scripts, styles, policies=policies, connects=bool(config.get("live")))
+    inline["policy"] = page.policy(scripts, styles, more=more, policies=policies, connects=bool(config.get("live")))
     return _rendered(name, config, bulk, {"is_inline": True, **inline, **values})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -95,6 +96,49 @@ def test_texts_of_teams_stay_text(width: int, folder: Path, visit: Open) -> None
     assert page.locator("h1").inner_text() == HOSTILE[1]
     assert page.evaluate("[...document.scripts].filter((one) => !one.type).length") == 1
     assert "\u202e" not in page.locator("body").inner_text()
+
+
+def test_a_finished_league_shows_its_winner_boards_and_duels_of_a_kind(folder: Path, visit: Open) -> None:
+    page = visit(address(folder, "40"))
+    is_read(page)
+    first = page.locator("#standings tbody .team").first.inner_text()
+    assert page.locator("#honours h2").inner_text() == f"{first} wins"
+    for title in ("The winner", "The best against each other", "The biggest surprise"):
+        page.locator("#honour-boards").get_by_text(title, exact=True).wait_for()
+    assert axe(page) == []
+    duels, shown = page.locator(".duel"), page.locator("#which")
+    every = int(shown.inner_text().split()[0].replace(",", ""))
+    for kind in ("surprises", "faults", "longest", "closest", "all"):
+        page.get_by_role("button", name=kind, exact=True).click()
+        count = int(shown.inner_text().split()[0].replace(",", ""))
+        assert count <= every
+        assert kind != "all" or count == every
+        assert kind == "surprises" or count > 0
+        assert kind != "surprises" or count < every
+        if kind == "faults":
+            assert duels.filter(has=page.locator(".told .fault")).count() == duels.count()
+        if kind == "longest":
+            steps = [max(map(int, re.findall(r"after (\d+) ", text))) for text in duels.all_inner_texts()]
+            assert steps == sorted(steps, reverse=True)
+    page.goto(address(folder, "report"))
+    is_read(page)
+    # The one match whose replay is beside the report has a board in its line, drawn from the script of its viewer.
+    page.locator("#duels .thumb canvas").scroll_into_view_if_needed()
+    page.locator("#duels .thumb canvas.drawn").wait_for()
+    assert page.locator("#duels .thumb canvas").count() == 1
+    assert page.locator("#duels script").count() == 0
+    # A heading sorts its table, a second time the other way round, also with the keyboard.
+    heading, teams = page.locator("#standings thead th", has_text="Team"), page.locator("#standings tbody .team")
+    before = teams.all_inner_texts()
+    heading.click()
+    assert teams.all_inner_texts() == sorted(before, key=str.casefold)
+    heading.press("Enter")
+    assert teams.all_inner_texts() == sorted(before, key=str.casefold, reverse=True)
+    assert heading.get_attribute("aria-sort") == "ascending"
+    for _ in range(2):
+        page.locator("#standings thead th").first.press(" ")
+    assert teams.all_inner_texts() == before
+    assert axe(page) == []
 
 
 def test_the_address_leads_to_a_team_a_duel_and_a_match(folder: Path, visit: Open) -> None:

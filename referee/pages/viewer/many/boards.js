@@ -10,7 +10,9 @@ const NEAR = "300px";
 
 /** The canvases of a page. Each has the address of its replay as `data-replay`; it is drawn again when the address or the theme changes. */
 export class SmallBoards {
-  constructor() {
+  /** @param {(address: string) => Promise<ReadableStream<Uint8Array<ArrayBuffer>> | null>} [read] gets the replay with an address; null if there is none */
+  constructor(read = asked) {
+    this.read = read;
     /** @type {Set<HTMLCanvasElement>} */
     this.inSight = new Set();
     /** What each canvas shows. @type {WeakMap<HTMLCanvasElement, string>} */
@@ -37,7 +39,7 @@ export class SmallBoards {
     this.isAtWork = true;
     for (let canvas = this.due(); canvas; canvas = this.due()) {
       this.shown.set(canvas, wanted(canvas));
-      await drawLast(canvas).catch(() => {});
+      await drawLast(canvas, this.read).catch(() => {});
     }
     this.isAtWork = false;
   }
@@ -52,13 +54,21 @@ function wanted(canvas) {
   return `${palette().isDark} ${canvas.dataset.replay}`;
 }
 
-/** @param {HTMLCanvasElement} canvas */
-async function drawLast(canvas) {
-  const answer = await fetch(canvas.dataset.replay ?? "");
-  if (!answer.ok || !answer.body) return;
+/** A replay from the server. @param {string} address */
+async function asked(address) {
+  const answer = await fetch(address);
+  return answer.ok ? answer.body : null;
+}
+
+/** @param {HTMLCanvasElement} canvas @param {SmallBoards["read"]} read */
+async function drawLast(canvas, read) {
+  const body = await read(canvas.dataset.replay ?? "");
+  if (!body) return;
   const recording = new Recording();
-  await readAll(answer.body, recording, () => {});
+  await readAll(body, recording, () => {});
   if (!recording.track) return;
+  // A page may show it smaller than it is drawn.
+  canvas.classList.remove("drawn");
   const board = new Board(canvas, recording, () => {});
   board.margin = MARGIN;
   board.ahead = false;
@@ -67,5 +77,6 @@ async function drawLast(canvas) {
   board.turn = recording.steps;
   board.paint();
   board.close();
+  canvas.classList.add("drawn");
   canvas.style.touchAction = "";
 }
