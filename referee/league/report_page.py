@@ -11,10 +11,12 @@ import math
 from os.path import commonpath
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.games.outcome import Outcome
 from referee.league.config import ELIMINATION
 from referee.league.report import RUNNING
 from referee.league.standings import FIXTURE_RULE
 from referee.league.tallies import crosstable, endings, tallies
+from referee.replay.names import FAILED, result_sentence
 from referee.replay.paths import SUFFIX
 from referee.support.words import counted
 
@@ -255,7 +257,7 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
             [index(match.seats[seat]) for seat in seats],
             -1 if record.winner is None else seats.index(record.winner),
             index(record.reason),
-            index(record.text),
+            index(_sentence(match)),
             " · ".join(facts),
             [[seats.index(seat), index(text)] for seat, text in record.faults.items()],
             replay,
@@ -280,6 +282,15 @@ def pack(data: ReportData, duels: Iterable[DuelLine], pages: Container[str] = ()
 
     rows = [duel_row(duel) for duel in duels]
     return {"texts": list(texts), "replay": [prefix, suffix], "duels": rows}
+
+
+def _sentence(match: MatchLine) -> str:
+    """Return how a match ended, with the teams' names."""
+    record = match.record
+    outcome = Outcome(record.reason, record.winner, record.scores, record.text)
+    teams = {seat: {"team": team} for seat, team in match.seats.items()}
+    failed = {seat: FAILED[kind] for seat, kind in record.fault_kinds.items() if seat in record.fault_steps}
+    return result_sentence(outcome, teams, failed, record.fault_steps)
 
 
 def _finite(value: float) -> float | None:

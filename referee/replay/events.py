@@ -10,7 +10,7 @@ from typing_extensions import TypeVar
 
 from referee.errors import ReplayError
 from referee.games.outcome import Notice
-from referee.replay.names import result_sentence
+from referee.replay.names import result_sentence, what_failed
 from referee.support.words import who
 
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ class MatchResult(Generic[S]):
     @property
     def sentence(self) -> str:
         """The outcome as a sentence with the players' names, for people."""
-        return result_sentence(self.outcome, self.head["players"], self.failures, self.fault_steps)
+        failed = {seat: what_failed(fault) for seat, fault in self.failures.items()}
+        return result_sentence(self.outcome, self.head["players"], failed, self.fault_steps)
 
     @property
     def faults(self) -> dict[Seat, str]:

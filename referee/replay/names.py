@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from referee.games.outcome import Json, Outcome, Seat
     from referee.replay.faults import Fault
 
-#: Verb phrases for the fault that ended a match, by the kind of the fault.
-_FAILED = {
+#: What a player did that failed, by the kind of its fault.
+FAILED = {
     "late": "ran out of time",
     "crashed": "crashed",
     "exceeded": "went beyond a limit",
@@ -40,17 +40,18 @@ def _names(player: object) -> tuple[str, str]:
     return team, bot
 
 
-def result_sentence(outcome: Outcome, players: Mapping[Seat, Json], faults: Mapping[Seat, Fault], turns: Mapping[Seat, int]) -> str:
+def result_sentence(outcome: Outcome, players: Mapping[Seat, Json], failed: Mapping[Seat, str], turns: Mapping[Seat, int]) -> str:
     """Return how a match ended, for people: the game's sentence with the players' names, or whose fault ended it, in which step.
 
-    ``players`` are those of the replay's head. A name that several players have is followed by the seat.
+    ``players`` are those of the replay's head, ``failed`` says what those did that failed. A name that several players have is followed by
+    the seat.
     """
     names = {seat: escape(next(filter(None, (*_names(player), seat))), 40) for seat, player in players.items()}
     names = {seat: f"{name} ({seat})" if [*names.values()].count(name) > 1 else name for seat, name in names.items()}
-    failed = [seat for seat in names if seat in faults and outcome.reason in (f"{seat}-timeout", f"{seat}-fault")]
-    if failed:
+    decisive = [seat for seat in names if seat in failed and outcome.reason in (f"{seat}-timeout", f"{seat}-fault")]
+    if decisive:
         wins = f"{names[outcome.winner]} wins" if outcome.winner else "Nobody wins"
-        did = (f"{names[seat]} {_predicate(faults[seat])} in step {turns[seat]:,}" for seat in failed)
+        did = (f"{names[seat]} {failed[seat]} in step {turns[seat]:,}" for seat in decisive)
         return f"{wins}: {' and '.join(did)}."
     if any(len(seat) > 1 for seat in names):
         return re.sub(rf"\b(?:the )?({'|'.join(names)})\b", lambda match: names[match[1].lower()], outcome.text, flags=re.IGNORECASE)
@@ -60,5 +61,6 @@ def result_sentence(outcome: Outcome, players: Mapping[Seat, Json], faults: Mapp
     return re.sub(r"\b[a-z]\b", lambda match: names.get(match[0], match[0]), outcome.text[:end]) + outcome.text[end:]
 
 
-def _predicate(fault: Fault) -> str:
-    return str(fault.values.get("words", "left")) if fault.cause == "left" else _FAILED[fault.kind]
+def what_failed(fault: Fault) -> str:
+    """Return what the player of a fault did."""
+    return str(fault.values.get("words", "left")) if fault.cause == "left" else FAILED[fault.kind]

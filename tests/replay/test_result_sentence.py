@@ -6,7 +6,7 @@ import pytest
 
 from referee.games.outcome import Outcome
 from referee.replay.faults import Fault
-from referee.replay.names import result_sentence
+from referee.replay.names import result_sentence, what_failed
 
 CHASE = {"hunter": {"name": "Searcher"}, "prey": {"name": "Evader"}}
 FOUR = {"a": {"name": "Ada"}, "b": {"name": "Bo"}, "c": {}, "d": {"team": "Dora", "name": "Ada"}}
@@ -66,4 +66,5 @@ def test_a_result_names_the_players(players: dict[str, dict[str, str]], reason: 
         is_person = "program" in players["hunter"]
         faults = {"hunter": fault("crashed", words="gave up") if is_person else fault("crashed")}
         turns = {"hunter": 3 if is_person else 1120}
-    assert result_sentence(Outcome(reason, winner, {}, text), players, faults, turns) == sentence
+    failed = {seat: what_failed(one) for seat, one in faults.items()}
+    assert result_sentence(Outcome(reason, winner, {}, text), players, failed, turns) == sentence
