@@ -329,7 +329,7 @@ def test_a_report_names_no_folder_of_the_arena(tmp_path: Path, monkeypatch: pyte
 
     def checks(request: CheckRequest, _: object) -> object:
         why = told.format(request.bot)
-        return SimpleNamespace(results=[], isolation="none", not_checked={"hunter": why}, refused="")
+        return SimpleNamespace(results=[], seats=(), isolation="none", not_checked={"hunter": why}, refused="")
 
     monkeypatch.setattr("referee.author.check.run.run", checks)
     version = add(arena, "one")

@@ -217,7 +217,7 @@ def test_bad_layout_files_exit_2(text: str, why: str, referee: Any, tmp_path: An
     assert done.returncode == 2
     assert why in done.stderr
     assert referee("play", "--game", "maze", "dasher", "hard", "--layout", "none.txt").returncode == 2
-    assert "--size means nothing" in referee("play", "--game", "maze", "dasher", "hard", "--size", "5").stderr
+    assert "--size has no meaning" in referee("play", "--game", "maze", "dasher", "hard", "--size", "5").stderr
 
 
 def ended(reason: str, steps: int) -> tuple[Any, int]:
