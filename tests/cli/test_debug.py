@@ -39,7 +39,7 @@ def test_the_answers_stand_side_by_side(referee: Cli, replay: str) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == "debug      turn 11 of game.gz: the prey is asked"
     assert lines[1].startswith("status     step 11, distance ")
-    assert sum(line.startswith("+---") for line in lines) == 2
+    assert sum(line[:2] in ("┌─", "└─") for line in lines) == 2
     answers = {line[:10].strip(): line[11:] for line in lines[-5:]}
     assert answers["recorded"].startswith('{"go":[1,1]}, accepted; then step 12, distance ')
     assert answers["now"].startswith("{}, accepted; then step 12, distance ")

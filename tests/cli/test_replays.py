@@ -90,7 +90,7 @@ def test_show_tells_the_whole_story(good: Path, referee: Cli) -> None:
         "bank None",
         "player",
         "vertical wall 0 built",
-        "+-----",
+        "┌─────",
     ):
         assert word in page
 

@@ -290,7 +290,7 @@ def test_a_huge_program_is_refused_before_it_is_read(tmp_path: Path) -> None:
     bot = tmp_path / "bot.py"
     bot.touch()
     os.truncate(bot, 100 << 30)
-    with pytest.raises(PlayerError, match="has more than 256 MiB"):
+    with pytest.raises(PlayerError, match="is larger than 256 MiB"):
         resolve(str(bot), "prey", "evasion")
 
 

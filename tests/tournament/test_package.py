@@ -115,7 +115,8 @@ def test_links_inside_stay_and_links_that_are_named_are_followed(home: Path) -> 
 def test_links_that_lead_out_or_nowhere_are_refused(home: Path, target: str) -> None:
     (home / "lib" / "link").symlink_to(target)
     with pytest.raises(
-        PlayerError, match=f"The team Team can't be sent to other machines: the link 'link' points to '{target}', which is no"
+        PlayerError,
+        match=f"The team Team can't be sent to other machines: the link 'link' points to '{target}', which isn't a file in its folder",
     ):
         packed(home, hunter="lib")
 
