@@ -253,8 +253,14 @@ class ArenaPages:
         return self._live.seen(request.path_params["match"], self._api.holder(request))
 
     async def _board_replay(self, request: Request) -> Response:
-        match_and_path = await run_in_threadpool(self._seen, request)
-        return Response(await self._boards.get(*match_and_path), media_type="application/gzip")
+        match, path = await run_in_threadpool(self._seen, request)
+        try:
+            return Response(await self._boards.get(match, path), media_type="application/gzip")
+        except HTTPException:
+            # A match that has just begun has nothing to show yet, which is no error.
+            if match.ended is None:
+                return Response(status_code=204)
+            raise
 
     def _projector(self, *_: object) -> Response:
         config = {"name": self._arena.config.name, "league": True}
