@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import errno
 import functools
 import gc
@@ -267,13 +266,14 @@ def _refuse(error: typer.BadParameter, *, as_json: bool) -> NoReturn:
         sys.exit(2)
     from difflib import get_close_matches
 
-    error = copy.copy(error)
-    error.message = printable(error.message)
-    facts = vars(error)
+    # Not by copy.copy: an error of an option without its value isn't made of its arguments.
+    facts = {**vars(error), "message": printable(error.message)}
     if facts.get("possibilities"):
         # The dashes of options make no two of them alike.
         near = get_close_matches(facts["option_name"].strip("-"), [each.strip("-") for each in facts["possibilities"]], cutoff=0.7)
         facts |= {"possibilities": [each for each in facts["possibilities"] if each.strip("-") in near]}
+    error = type(error).__new__(type(error))
+    vars(error).update(facts)
     if as_json:
         text = " ".join(error.format_message().split())
         with contextlib.suppress(typer.Exit):

@@ -193,6 +193,22 @@ def test_a_wrong_option_is_told_only_those_that_are_like_it(words: list[str], hi
     assert (done.returncode, "Possible options" in done.stderr, hint in done.stderr) == (2, bool(hint), True), done.stderr
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["play", "a", "b", "--idle"],
+        ["league", "run", "x", "--out"],
+        ["check", "x", "--only"],
+        ["grade", "run", "x", "--rubric"],
+        ["serve", "gameserver", "--port"],
+        ["play", "a", "b", "--quiet=1"],
+    ],
+)
+def test_an_option_without_its_value_is_a_mistake_in_use(words: list[str], referee: Cli) -> None:
+    done = referee(*words)
+    assert (done.returncode, "Traceback" in done.stderr, words[-1].split("=")[0] in done.stderr) == (2, False, True), done.stderr
+
+
 def test_a_missing_player_is_added_to_the_one_that_is_named(referee: Cli) -> None:
     assert referee("play", "boxer").stderr.endswith(" play boxer shadow\n")
     assert referee("play", "a b.py").stderr.endswith(" play 'a b.py' shadow\n")
