@@ -179,7 +179,8 @@ def prepared(
     values that override the file's. Archives are unpacked into the folder that ``handed_in`` returns for the league's name; None: none is.
     The UsageError names the file, the key and what to do.
     """
-    if path.is_dir() and not (path / FILE).exists():
+    has_file = not path.is_dir() or (path / FILE).exists()
+    if not has_file:
         file, home, name = LeagueFile(teams=teams_of(path, tell)), path.resolve(), path.resolve().name
         where = f"In the folder {path}, where each file and folder is a team"
     else:
@@ -193,6 +194,7 @@ def prepared(
             file = settings_file.checked({**file.given, **values, "settings": settings}, LeagueFile, "This option:")
         if handed_in is not None:
             rows = [*unpacked(file.teams, home, _seats(file, home), partial(handed_in, file.name or name), tell)]
+            rows = rows if has_file else LeagueReader(file, home, name).able(rows, tell)
             file = file if rows == file.teams else file.replace(teams=rows)
         return LeagueSource(LeagueReader(file, home, name, seed_of).league(), file, file is not before)
     except (UsageError, SettingsError) as error:
@@ -300,14 +302,33 @@ class LeagueReader:
         return names
 
     def _teams(self, names: Sequence[str], checked: Sequence[Settings]) -> tuple[Team, ...]:
-        league_teams = []
-        for name, row in zip(names, self.file.teams, strict=True):
-            spec = self.play.spec(name, row, checked[0])
-            team = read_entry(name, spec, self.game, checked[0], self.home)
-            for settings in checked[1:]:
-                check_plays(team, self.game, settings)
-            league_teams.append(team)
-        return tuple(league_teams)
+        return tuple(self._team(name, row, checked) for name, row in zip(names, self.file.teams, strict=True))
+
+    def _team(self, name: str, row: Mapping[str, object], checked: Sequence[Settings]) -> Team:
+        team = read_entry(name, self.play.spec(name, row, checked[0]), self.game, checked[0], self.home)
+        for settings in checked[1:]:
+            check_plays(team, self.game, settings)
+        return team
+
+    def able(self, rows: Sequence[Mapping[str, object]], tell: Callable[[str], None]) -> list[Mapping[str, object]]:
+        """Return the rows of teams that can play, and report the others; all rows if fewer than two can, so that the error says why.
+
+        For a folder without a league file: it has no place to say how a program is started.
+        """
+        _, checked = self.play.variants(self._table_size())
+        reasons = [self._why_not(row, checked) for row in rows]
+        if reasons.count("") < 2:
+            return list(rows)
+        for reason in filter(None, reasons):
+            tell(f"note: left out: {reason}")
+        return [row for row, reason in zip(rows, reasons, strict=True) if not reason]
+
+    def _why_not(self, row: Mapping[str, object], checked: Sequence[Settings]) -> str:
+        try:
+            self._team(str(row["name"]), row, checked)
+        except UsageError as error:
+            return str(error)
+        return ""
 
     # The format.
 

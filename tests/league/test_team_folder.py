@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import zipfile
 from typing import TYPE_CHECKING
@@ -44,8 +45,14 @@ def teams(tmp_path: Path) -> Path:
 def test_what_is_no_bot_is_left_out_with_a_note_and_archives_and_nested_folders_are_teams(
     teams: Path, referee: Cli, tmp_path: Path
 ) -> None:
+    (teams / "a.out").write_bytes(b"\x7fELF")
+    (teams / "bot.js").write_text("")
+    (teams / "tools").mkdir()
+    (teams / "tools" / "util.py").write_text("")
     done = referee("league", "run", "teams", "--out", "out", *QUICK)
     assert done.returncode == 0, done.stderr
+    for team, why in (("a", "is not executable"), ("bot", "name its interpreter"), ("tools", "a folder without a program for it")):
+        assert re.search(f"note: left out: The team '{team}' can't play: .*{why}", done.stderr), done.stderr
     assert "note: left out, because no program is in it: README.md, pictures\n" in done.stderr
     assert "note: the team 'notes' is left out: The hand-in 'notes.zip' has no program for the hunter" in done.stderr
     assert {line.split()[1] for line in done.stdout.splitlines() if line.strip()[:1].isdigit()} == {"ada", "bob", "cleo", "dan"}
