@@ -68,6 +68,12 @@ def running(played: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> It
         yield found
 
 
+def test_the_board_of_a_match_that_has_just_begun_is_empty_and_not_missing(running: Season) -> None:
+    playing(running)
+    replay_path(running.arena.replays, KEY).unlink()
+    assert (running.ask(f"/boards/{KEY}", TOKENS["Ada"]).status, running.ask(f"/boards/{KEY[::-1]}", TOKENS["Ada"]).status) == (204, 404)
+
+
 def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season) -> None:
     ada = TOKENS["Ada"]
     assert KEY not in running.ask("/live", ada).body.decode()

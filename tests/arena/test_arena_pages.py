@@ -506,6 +506,8 @@ def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatc
 
     monkeypatch.setattr(intake, "check", check)
     running.hand_in(f"# four\n{IDLE}".encode(), ADA)
+    # A page that is open before the check begins has the part in which the check appears.
+    assert re.search(r'<section id="groups"[^>]* hidden>', running.ask("/submissions/4", ADA).body.decode())
     assert Checker(running.arena).check_next()
     assert re.search(
         r"start <span class=\"faint\">0 of 5, running</span>.*<strong>starts</strong>.*The program starts", shown[0], re.DOTALL
