@@ -101,7 +101,7 @@ def test_a_students_page_opens_a_replay_where_points_were_lost_and_saves_it(fold
     assert (saved.name, verify(saved).problem) == ("1-finishes-1.replay.jsonl.gz", None)
     opened.get_by_role("button", name="Close").click()
     opened.locator("#stage").wait_for(state="hidden")
-    assert opened.url.endswith("/report.html")
+    opened.wait_for_url("**/report.html")
     opened.goto(f"file://{folder}/students/bob/report.html#replay=2-survives-1&t=3")
     opened.frame_locator("#stage iframe").locator("#step", has_text="Step 3").wait_for()
     opened.go_back()
