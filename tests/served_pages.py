@@ -419,22 +419,14 @@ class Socket:
         self.sock.close()
 
 
-ROOT = Path(__file__).parents[1]
+SCRIPTS = Path(__file__).parent / "scripts"
 NODE = Path(sys.prefix) / "bin" / "node"
 
 
-def laid_out(folder: Path) -> Path:
-    """Copy the viewer and every game's scripts into a folder, as the page addresses them; skip the test without Node.js."""
-    if not NODE.exists():
-        pytest.skip("there is no Node.js in this environment: install the dev extra")
-    shutil.copytree(ROOT / "referee/pages/viewer", folder / "pages/viewer")
-    for home in (*(ROOT / "referee/games").glob("*/display.js"), ROOT / "tests/games/toy/display.js"):
-        shutil.copytree(home.parent, folder / "games" / home.parent.name, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
-    (folder / "package.json").write_text('{"type":"module"}')
-    return folder
-
-
-def run(folder: Path, script: str) -> Any:
-    """Return what a script in this folder writes to stdout, as JSON."""
-    (folder / "run.js").write_text(script)
-    return json.loads(subprocess.run([NODE, folder / "run.js"], capture_output=True, text=True, check=True).stdout)
+def node(*arguments: str | Path, stdin: str = "") -> str:
+    """Return the stdout of Node.js, which runs in the folder of the scripts' tests with what they share; skip the test without it."""
+    need(NODE.exists(), "Node.js is missing: install the dev extra")
+    command = [NODE, "--import", "./setup.mjs", *arguments]
+    run = subprocess.run(command, cwd=SCRIPTS, input=stdin, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from replay_records import NODE, run, scripts_in
 from served_pages import Socket, served
 from serving import PATIENCE
 
@@ -121,23 +120,3 @@ def test_a_live_match_names_programs_of_the_folder_in_which_it_was_started(tmp_p
             pass
         with urllib.request.urlopen(f"{public}commands", timeout=PATIENCE) as answer:
             assert json.load(answer) == {"program": "referee", "replay": None, "bots": {"hunter": "mine.py", "prey": None}}
-
-
-def test_a_command_line_is_quoted_for_the_shell(tmp_path: Path) -> None:
-    if not NODE.exists():
-        pytest.skip("there is no Node.js in this environment: install the dev extra")
-    app = scripts_in(tmp_path / "viewer")
-    replay = "it's a `replay`; $HOME.gz"
-    script = f"""
-    globalThis.document = {{ documentElement: {{ dataset: {{}} }} }};
-    const {{ debugLine, playOn }} = await import("./conversation.js");
-    const commands = {{ program: "printf '%s|'", replay: {json.dumps(replay)}, bots: {{}} }};
-    console.log(JSON.stringify([debugLine(commands, "hunter", 12, "node 'a b.js' --fast"), playOn(commands, 12, ["my bot.py", "", "-x"])]));
-    """
-    import subprocess
-
-    lines = run(app, script)
-    assert isinstance(lines, list)
-    words = [subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=True).stdout.split("|")[:-1] for line in lines]
-    assert words[0] == ["debug", replay, "--seat", "hunter", "--turn", "12", "node 'a b.js' --fast"]
-    assert words[1] == ["play", "--from", f"{replay}@12", "my bot.py", "human", "-x"]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-from replay_records import NODE, given, run, scripts_in, stories_of
+from served_pages import node
+
+from referee.replay.reader import read_lines
+from referee.replay.replay_index import ReplayIndex
 
 if TYPE_CHECKING:
     import subprocess
@@ -17,27 +20,36 @@ if TYPE_CHECKING:
 REPLAYS = Path(__file__).parents[1] / "data" / "replays"
 
 
-@pytest.fixture(scope="module")
-def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    if not NODE.exists():
-        pytest.skip("there is no Node.js in this environment: install the dev extra")
-    return scripts_in(tmp_path_factory.mktemp("story") / "viewer")
-
-
 CHASE = REPLAYS / "evasion-classic-searcher-evader.replay.jsonl.gz"
 
 
-def told(app: Path, *replays: dict[str, Any]) -> list[list[tuple[int, str]]]:
+def as_page(replay: Path, change: Callable[[str], str] | None = None, *, analyzes: bool = True) -> dict[str, Any]:
+    """Return a replay as the page gets it. ``change`` may edit its text; the engine's analysis is that of the file."""
+    index = ReplayIndex()
+    if analyzes:
+        index.play(replay, read_lines(replay))
+        index.compute_verdicts()
+    text = gzip.decompress(replay.read_bytes()).decode()
+    return {"lines": change(text) if change else text, "metrics": index.metrics, "judged": index.judged}
+
+
+def stories_of(replays: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return what the viewer's scripts tell of replays: the ``moments``, and the ``problem``, of each."""
+    stories: list[dict[str, Any]] = json.loads(node("tell.mjs", stdin=json.dumps(replays)))
+    return stories
+
+
+def told(*replays: dict[str, Any]) -> list[list[tuple[int, str]]]:
     found = []
-    for story in stories_of(app, list(replays)):
+    for story in stories_of(list(replays)):
         found.append([(moment["turn"], moment["text"]) for moment in story["moments"]])
         turns = [turn for turn, _ in found[-1]]
         assert turns == sorted(turns)
     return found
 
 
-def test_a_chase_tells_which_wall_did_it(app: Path) -> None:
-    [story] = stories_of(app, [given(CHASE)])
+def test_a_chase_tells_which_wall_did_it() -> None:
+    [story] = stories_of([as_page(CHASE)])
     assert [(moment["turn"], moment["text"]) for moment in story["moments"]] == [
         (0, "The match begins: Searcher (hunter) against Evader (prey)."),
         (0, "At the start the prey can evade forever."),
@@ -52,7 +64,7 @@ def test_a_chase_tells_which_wall_did_it(app: Path) -> None:
     assert mark["start"][0] == mark["end"][0], "a vertical wall"
 
 
-def test_moments_of_each_game(app: Path) -> None:
+def test_moments_of_each_game() -> None:
     wanted = {
         "evasion-classic-boxer-runner": (193, "Capture is certain now, within 9 steps: not because of a wall, but because of the prey's moves."),
         "evasion-classic-hunter-fault": (1, "Vertical wall refused: the next wall is legal in 19 more steps. This happens 29 times."),
@@ -61,33 +73,33 @@ def test_moments_of_each_game(app: Path) -> None:
         "rectangle-middle-four-players": (8, "Team (d) claims 100 cells, the largest claim of the match."),
         "rectangle-small-random-idle": (0, "The match begins: Random (a) against Idle (b)."),
     }  # fmt: skip
-    stories = told(app, *(given(REPLAYS / f"{name}.replay.jsonl.gz") for name in wanted))
+    stories = told(*(as_page(REPLAYS / f"{name}.replay.jsonl.gz") for name in wanted))
     for story, moment in zip(stories, wanted.values(), strict=True):
         assert moment in story, story
 
 
-def test_costly_moves_are_told_with_what_was_played_and_not_with_what_was_better(app: Path) -> None:
+def test_costly_moves_are_told_with_what_was_played_and_not_with_what_was_better() -> None:
     mistakes = [{"seat": "prey", "turn": 41, "played": {"go": [0, 1]}, "better": {"go": [1, 0]}, "text": "go east"}]
-    [story] = told(app, {**given(CHASE, analyzes=False), "mistakes": mistakes})
+    [story] = told({**as_page(CHASE, analyzes=False), "mistakes": mistakes})
     assert (41, "A costly move: Evader chose to go \u2191 north.") in story
     assert not any("east" in text for _, text in story)
     # The game tells of its mistakes itself.
-    maze = given(REPLAYS / "maze-dasher-hard.replay.jsonl.gz")
-    [story] = told(app, {**maze, "mistakes": [{"seat": "policeman", "turn": 37, "played": {"go": "U"}, "better": {"go": "D"}, "text": ""}]})
+    maze = as_page(REPLAYS / "maze-dasher-hard.replay.jsonl.gz")
+    [story] = told({**maze, "mistakes": [{"seat": "policeman", "turn": 37, "played": {"go": "U"}, "better": {"go": "D"}, "text": ""}]})
     assert [text.split(".")[0] for turn, text in story if turn == 37] == ["A mistake of the policeman"]
 
 
-def test_refusals_are_told_by_their_reason_however_they_are_worded(app: Path) -> None:
+def test_refusals_are_told_by_their_reason_however_they_are_worded() -> None:
     path = REPLAYS / "evasion-classic-hunter-fault.replay.jsonl.gz"
-    (story,) = told(app, given(path, lambda text: text.replace("the next wall is legal in 2", "wait, it comes in 2")))
+    (story,) = told(as_page(path, lambda text: text.replace("the next wall is legal in 2", "wait, it comes in 2")))
     refused = [text for _, text in story if "refused" in text]
     assert refused == ["Vertical wall refused: the next wall is legal in 19 more steps. This happens 29 times."]
 
 
-def test_every_match_has_a_beginning_and_an_end(app: Path) -> None:
+def test_every_match_has_a_beginning_and_an_end() -> None:
     paths = sorted(REPLAYS.glob("*.gz"))
     assert len(paths) > 20
-    for path, story in zip(paths, stories_of(app, [given(path, analyzes=False) for path in paths]), strict=True):
+    for path, story in zip(paths, stories_of([as_page(path, analyzes=False) for path in paths]), strict=True):
         assert story["problem"] == "", path
         moments = story["moments"]
         assert moments[0]["text"].startswith("The match begins: "), path
@@ -95,11 +107,11 @@ def test_every_match_has_a_beginning_and_an_end(app: Path) -> None:
         assert all(moment["text"].endswith((".", "…")) for moment in moments), (path, moments)
 
 
-def test_the_end_is_told_at_the_step_of_its_last_event(app: Path, referee: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+def test_the_end_is_told_at_the_step_of_its_last_event(referee: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     """``show`` lists a catch in the last step, and a fault in the step that it cut off; the story ends there, too."""
     names = ("evasion-classic-boxer-runner", "evasion-classic-hunter-fault", "evasion-gameserver-trapped", "maze-dasher-hard")
     paths = [REPLAYS / f"{name}.replay.jsonl.gz" for name in names]
-    for path, story in zip(paths, stories_of(app, [given(path, analyzes=False) for path in paths]), strict=True):
+    for path, story in zip(paths, stories_of([as_page(path, analyzes=False) for path in paths]), strict=True):
         shown = json.loads(referee("show", path, "--json").stdout)
         ends = [record["turn"] for record in shown["faults"] if record["turn"] >= shown["steps"]] or [shown["steps"] - 1]
         assert story["moments"][-1]["turn"] == ends[0], path
@@ -107,7 +119,7 @@ def test_the_end_is_told_at_the_step_of_its_last_event(app: Path, referee: Calla
         assert [moment["turn"] for moment in story["moments"]] == sorted(moment["turn"] for moment in story["moments"])
 
 
-def test_times_near_the_limit_and_a_bank_that_runs_low(app: Path) -> None:
+def test_times_near_the_limit_and_a_bank_that_runs_low() -> None:
     """The hunter takes 0.25 s, later 0.35 s for an answer, twice much more. The limit of a move is 1 s, and the bank has 120 s."""
     turn = -1
 
@@ -121,7 +133,7 @@ def test_times_near_the_limit_and_a_bank_that_runs_low(app: Path) -> None:
                 record["us"]["hunter"] = 700_000 + turn * 1_000
         return json.dumps(record, separators=(",", ":")) + "\n"
 
-    [moments] = told(app, given(CHASE, lambda text: "".join(map(slower, text.splitlines())), analyzes=False))
+    [moments] = told(as_page(CHASE, lambda text: "".join(map(slower, text.splitlines())), analyzes=False))
     assert [moment for moment in moments if any(word in moment[1] for word in ("its limit:", "slowest", "bank"))] == [
         (100, "The hunter comes near its limit: 800 of 1,000 ms. 2 answers take 80 % of the limit or more."),
         (200, "The slowest answer of the hunter: 900 of 1,000 ms."),
@@ -130,30 +142,13 @@ def test_times_near_the_limit_and_a_bank_that_runs_low(app: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_replay_that_is_cut_ends_its_story_there(app: Path) -> None:
-    [moments] = told(app, given(CHASE, lambda text: "".join(line + "\n" for line in text.splitlines()[:101]), analyzes=False))
+def test_a_replay_that_is_cut_ends_its_story_there() -> None:
+    [moments] = told(as_page(CHASE, lambda text: "".join(line + "\n" for line in text.splitlines()[:101]), analyzes=False))
     assert moments[-1] == (100, "The replay is cut short here.")
 
 
-def test_a_game_without_moments_tells_its_rare_events(app: Path) -> None:
-    display = app.parents[2] / "games/evasion/display.js"
-    text = display.read_text()
-    try:
-        display.write_text(text.replace("\n  moments,\n", "\n"))
-        [moments] = told(app, given(REPLAYS / "evasion-classic-hunter-fault.replay.jsonl.gz", analyzes=False))
-    finally:
-        display.write_text(text)
+def test_a_game_without_moments_tells_its_rare_events() -> None:
+    replay = as_page(REPLAYS / "evasion-classic-hunter-fault.replay.jsonl.gz", analyzes=False)
+    [moments] = told({**replay, "without_moments": True})
     assert (0, "Vertical wall 0 built from (0, 0) to (0, 299).") in moments
     assert sum("refused" in text for _, text in moments) == 1, "one of many"
-
-
-def test_a_long_story_leaves_out_what_matters_least(app: Path) -> None:
-    script = """
-    globalThis.document = { documentElement: { dataset: {} } };
-    globalThis.matchMedia = () => ({ matches: false });
-    const { shortened } = await import("./moments.js");
-    const found = Array.from({ length: 90 }, (_, turn) => ({ turn, weight: turn % 3, text: "", sign: "", color: "" }));
-    const { moments, leftOut } = shortened(found, 60);
-    console.log(JSON.stringify([moments.length, leftOut, moments.some(({ weight }) => weight === 0), moments[0].turn, moments.at(-1).turn]));
-    """
-    assert run(app, script) == [60, 30, False, 1, 89]

@@ -1,4 +1,4 @@
-"""Moves that people wish for before the rules allow them: what becomes of them, what the rules say, what a page shows."""
+"""Moves that people wish for before the rules allow them: what becomes of them, and what the rules say."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from served_pages import laid_out, run
 
 from referee.games.evasion.game import GAME
 from referee.pages.human_session import HumanMove, HumanSession, JudgedWish
@@ -202,63 +201,3 @@ def test_what_is_no_move_is_refused() -> None:
         yield from rest
 
     recorded.play(RECORDED[0], lines())
-
-
-PAGE = """
-const timers = new Map();
-let now = 0;
-globalThis.window = { setTimeout: (call, ms) => timers.set(timers.size + 1, { call, at: now + ms }).size };
-globalThis.clearTimeout = (timer) => timers.delete(timer);
-const until = (time) => {
-  now = time;
-  for (const [timer, { call, at }] of [...timers]) if (at <= now && timers.delete(timer)) call();
-};
-const { Wish } = await import("./pages/viewer/app/wish.js");
-let changes = 0;
-const wish = new Wish(() => (changes += 1));
-const shown = () => [wish.move, wish.why];
-"""
-SHOWN: dict[str, tuple[str, Any]] = {
-    "a wish is shown for two and a half seconds": (
-        "wish.make('v', 1); wish.take({ id: 1, status: 'waits' }, 'too early'); until(2499); const first = shown(); until(2500); print([first, shown()]);",
-        [["v", "too early"], [None, "too early"]],
-    ),
-    "one that is chosen is no wish any more": (
-        "wish.make('v', 1); wish.take({ id: 1, status: 'chosen' }, ''); print(shown());",
-        [None, ""],
-    ),
-    "what is said of an earlier one doesn't count": (
-        "wish.make('v', 1); wish.make('h', 2); wish.take({ id: 1, status: 'chosen' }, ''); print(shown());",
-        ["h", ""],
-    ),
-    "a key that is held keeps the reason": (
-        "wish.make('v', 1); wish.take({ id: 1, status: 'waits' }, 'too early'); wish.make('v', 2); print(shown());",
-        ["v", "too early"],
-    ),
-    "only one that came too early makes room for what is pointed at": (
-        "wish.make('v', 1); wish.makeRoom(); const first = shown(); wish.take({ id: 1, status: 'late' }, 'no'); wish.makeRoom(); print([first, shown()]);",
-        [["v", ""], [None, "no"]],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", SHOWN)
-def test_a_page_shows_what_the_server_says_of_a_wish(case: str, tmp_path: Path) -> None:
-    moves, wanted = SHOWN[case]
-    assert run(laid_out(tmp_path), f"{PAGE}const print = (found) => console.log(JSON.stringify(found)); {moves}") == wanted
-
-
-def test_a_reason_names_its_buttons_where_others_can_be_pressed(tmp_path: Path) -> None:
-    script = """
-    const { reasonsInWords } = await import("./pages/viewer/app/pad.js");
-    const [one, other] = [{ sign: "| wall", reason: "It would cover the prey" }, { sign: "— wall", reason: "Too early" }];
-    const both = [{ sign: "— wall", reason: "Too early" }, { sign: "| wall", reason: "Too early" }];
-    console.log(JSON.stringify([[[], 2], [[one], 2], [[one, other], 2], [both, 2], [both, 3]].map((given) => reasonsInWords(...given))));
-    """
-    assert run(laid_out(tmp_path), script) == [
-        "",
-        "| wall: It would cover the prey",
-        "| wall: It would cover the prey · — wall: Too early",
-        "Too early",
-        "— wall, | wall: Too early",
-    ]
