@@ -129,12 +129,12 @@ def gameserver(
     Several games run at the same time, and each writes a replay. A client that sends SPECTATE receives every state.
     """
     from referee.games.evasion.state import SEATS
-    from referee.servers.gameserver import Gameserver, ServerOptions, opponents
+    from referee.servers.gameserver import Gameserver, ServerOptions, seat_of
     from referee.servers.listener import listen, shown_address
 
     # Without a bot of ours all players are remote, so there is no process to isolate.
     match = _match({**game.flags(), "isolation": "none" if opponent is None else None}, out)
-    bots = opponents(opponent, match.checked_settings)
+    bots = {} if opponent is None else {seat_of(opponent, match.checked_settings): opponent}
 
     def play(visitors: Mapping[str, Connection], listeners: list[Listener]) -> dict[str, Any]:
         names = {seat: visitors[seat].label if seat in visitors else bots[seat] for seat in ("hunter", "prey")}
@@ -209,7 +209,7 @@ def architect(
     as_json: JsonFlag = False,
 ) -> None:
     """Serve one session of the 2017 protocol: two clients on two ports, two games with the roles swapped."""
-    from referee.servers.architect import TEAMS, TeamPorts, finish, session_lines, winners
+    from referee.servers.architect import TEAMS, finish, session_lines, wait_for_teams, winners
     from referee.servers.listener import listen, shown_address
 
     match = _match({**game.flags(), "max_walls": max_walls, "cooldown": delay, "isolation": "none"}, out)
@@ -220,7 +220,7 @@ def architect(
         first.close()
         raise
     say(f"Waiting for the first team on {shown_address(first)} and for the second on {shown_address(second)}.")
-    teams = TeamPorts((first, second), say).wait()
+    teams = wait_for_teams((first, second), say)
     played: list[tuple[str, MatchResult]] = []
     status = 0
     try:

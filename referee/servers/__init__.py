@@ -1,1 +1,1 @@
-"""The games of the course as it plays them: its servers and their client over TCP, and its maze in a terminal."""
+"""The games of the course as it plays them: its servers over TCP, and its maze in a terminal."""

@@ -32,36 +32,29 @@ class ArchitectTeam(NamedTuple):
     name: str
 
 
-class TeamPorts:
-    """The two ports, until each has a team.
+def wait_for_teams(socks: tuple[socket.socket, socket.socket], report: Callable[[str], None]) -> tuple[ArchitectTeam, ArchitectTeam]:
+    """Wait on both ports until each has a team: the first caller that sends its name.
 
-    Every caller is asked for its name at once, and the first that sends a name is the team. So silent callers delay nobody. While a port
-    has its team, further callers wait.
+    Every caller is asked for its name at once, so silent callers delay nobody. While a port has its team, further callers wait.
     """
-
-    def __init__(self, socks: tuple[socket.socket, socket.socket], report: Callable[[str], None]) -> None:
-        self._receptions = [Reception(sock, ArchitectHost(HUNTER).take_name, report, ASK_NAME) for sock in socks]
-        self._say = report
-
-    def wait(self) -> tuple[ArchitectTeam, ArchitectTeam]:
-        """Wait for both teams and their names."""
-        teams: dict[int, ArchitectTeam] = {}
-        while len(teams) < len(TEAMS):
-            missing = [reception.sources for place, reception in enumerate(self._receptions) if place not in teams]
-            wait_for([*itertools.chain(*missing), *(team.caller for team in teams.values())], 1.0)
-            for place, reception in enumerate(self._receptions):
-                team = teams.get(place)
-                if team is not None and (why := team.caller.hear()):
-                    self._say(f"{team.caller.address} {why}")
-                    team.caller.close()
-                    del teams[place]
-                if place not in teams and (visit := next(reception.take(), None)) is not None:
-                    caller, name = visit
-                    teams[place] = ArchitectTeam(caller, TEAMS[place] if is_blank(name) else escape(name, 160))
-                    self._say(f"{caller.address} is {teams[place].name}, the {TEAMS[place]} team")
-        for reception in self._receptions:
-            reception.close()
-        return teams[0], teams[1]
+    receptions = [Reception(sock, ArchitectHost(HUNTER).take_name, report, ASK_NAME) for sock in socks]
+    teams: dict[int, ArchitectTeam] = {}
+    while len(teams) < len(TEAMS):
+        missing = [reception.sources for place, reception in enumerate(receptions) if place not in teams]
+        wait_for([*itertools.chain(*missing), *(team.caller for team in teams.values())], 1.0)
+        for place, reception in enumerate(receptions):
+            team = teams.get(place)
+            if team is not None and (why := team.caller.hear()):
+                report(f"{team.caller.address} {why}")
+                team.caller.close()
+                del teams[place]
+            if place not in teams and (visit := next(reception.take(), None)) is not None:
+                caller, name = visit
+                teams[place] = ArchitectTeam(caller, TEAMS[place] if is_blank(name) else escape(name, 160))
+                report(f"{caller.address} is {teams[place].name}, the {TEAMS[place]} team")
+    for reception in receptions:
+        reception.close()
+    return teams[0], teams[1]
 
 
 def visitors(teams: tuple[ArchitectTeam, ArchitectTeam], number: int, owing: Mapping[str, bytes]) -> tuple[dict[str, Connection], str]:

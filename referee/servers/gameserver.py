@@ -11,14 +11,14 @@ import contextlib
 import multiprocessing
 import re
 import signal
-import socket
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.errors import PlayerError, RefereeError, UsageError
 from referee.games.dialect import DialectError
 from referee.games.evasion.dialects.gameserver import GameserverHost, accepted, end_line, read_join, settings_line, state_line
 from referee.games.evasion.game import GAME
-from referee.games.evasion.state import COMPASS, SEATS
+from referee.games.evasion.state import COMPASS
 from referee.players.names import resolve
 from referee.players.player import is_human
 from referee.replay.events import Listener
@@ -27,6 +27,7 @@ from referee.support.escape import is_blank
 from referee.support.signals import ENDING, blocked_signals
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Mapping
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
@@ -40,13 +41,8 @@ if TYPE_CHECKING:
     #: Plays a game: takes the visitors by seat and further listeners; returns the game's ``--json`` object.
     Play = Callable[[Mapping[str, player.Connection], list[Listener]], dict[str, Json]]
 
-#: The most spectators of one game, and the bytes that the system may keep for each.
-MOST_SPECTATORS = 50
-_UNSENT_BYTES = 1 << 20
-#: The most games that wait.
-MOST_GROUPS = 100
-#: The default of ``--at-once``; each game is a process of about 7 MB.
-AT_ONCE = 32
+#: The most spectators, and the most clients for each seat, that wait for a game.
+MOST_WAITING = 100
 _FORK = multiprocessing.get_context("fork")
 
 
@@ -54,13 +50,15 @@ class ServerOptions(NamedTuple):
     """The server's options. ``seats`` are those of clients; ``games`` None: no limit; ``opponent`` is our own bot, if any."""
 
     play: Play
-    seats: tuple[str, ...] = SEATS
-    games: int | None = None
-    opponent: str = ""
-    at_once: int = AT_ONCE
+    seats: tuple[str, ...]
+    games: int | None
+    opponent: str
+    at_once: int
 
 
-class _Joined(NamedTuple):
+class _Client(NamedTuple):
+    """A caller that has joined, or a spectator, whose ``seat`` is empty."""
+
     caller: Caller
     name: str
     seat: str
@@ -69,7 +67,6 @@ class _Joined(NamedTuple):
 class _RunningGame(NamedTuple):
     """A game that is being played, in its own process."""
 
-    number: int
     process: ForkProcess
     report: Connection
 
@@ -83,9 +80,6 @@ class Spectators(Listener):
 
     def begun(self, event: MatchBegun) -> None:
         """Send the board and the first position."""
-        for caller in self._callers:
-            with contextlib.suppress(OSError):
-                caller.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _UNSENT_BYTES)
         self._send(settings_line(event.state.settings) + _line(event.state))
 
     def stepped(self, event: StepTaken) -> None:
@@ -116,101 +110,73 @@ class Gameserver:
     ``report`` gets what happens, and ``progress`` at least once a second how many games are being played.
     """
 
-    def __init__(
-        self, sock: socket.socket, plan: ServerOptions, report: Callable[[str], None], progress: Callable[[str], None] = lambda _: None
-    ) -> None:
+    def __init__(self, sock: socket.socket, plan: ServerOptions, report: Callable[[str], None], progress: Callable[[str], None]) -> None:
         self.results: dict[int, dict[str, Json]] = {}
         self._reception = Reception(sock, _first_line, report)
         self._plan = plan
         self._say = report
         self._progress = progress
-        #: Groups of clients that will play together, by seat, in the order of joining.
-        self._groups: list[dict[str, _Joined]] = []
-        self._spectators: list[Caller] = []
+        #: The players and spectators that are in no game, in the order of joining.
+        self._waiting: list[_Client] = []
         self._running: dict[int, _RunningGame] = {}
         self._begun = 0
 
     def serve(self) -> None:
         """Serve."""
         try:
-            while self._is_open or self._running:
-                wait_for((*self._reception.sources, *self._waiting, *(game.report for game in self._running.values())), 1.0)
+            while self._begun != self._plan.games or self._running:
+                sources = (*self._reception.sources, *(client.caller for client in self._waiting))
+                wait_for((*sources, *(game.report for game in self._running.values())), 1.0)
                 for caller, (word, name) in self._reception.take():
-                    if word == "SPECTATE":
-                        self._admit_spectator(caller)
-                    else:
-                        self._join(caller, name)
-                for caller in self._waiting:
-                    if why := caller.hear():
-                        self._dismiss(caller, why)
-                for game in list(self._running.values()):
-                    self._collect(game)
+                    self._admit(caller, name, is_spectator=word == "SPECTATE")
+                for client in list(self._waiting):
+                    if why := client.caller.hear():
+                        self._waiting.remove(client)
+                        self._dismiss(client, why)
+                for number in list(self._running):
+                    self._collect(number)
                 if self._running:
                     self._progress(f"games played now: {len(self._running)}, ended: {len(self.results)}")
         finally:
             self._stop()
 
-    @property
-    def _is_open(self) -> bool:
-        """True if further games will begin; if not, spectators can still watch running games."""
-        return self._begun != self._plan.games
-
-    @property
-    def _waiting(self) -> list[Caller]:
-        """The clients and spectators that are in no game."""
-        return [*self._spectators, *(client.caller for group in self._groups for client in group.values())]
-
-    def _join(self, caller: Caller, name: str) -> None:
-        seats = self._plan.seats
-        group: dict[str, _Joined] = next((group for group in self._groups if len(group) < len(seats)), {})
-        if not group and self._plan.games is not None and self._begun + len(self._groups) >= self._plan.games:
-            self._dismiss(caller, "is sent away: all games have begun")
-            return
-        if len(self._groups) >= MOST_GROUPS:
-            self._dismiss(caller, f"is sent away: {MOST_GROUPS} games wait already")
-            return
-        seat = next(seat for seat in seats if seat not in group)
-        self._say(f"{caller.address} joins as {name}, {seat}")
-        caller.tell(accepted(seat))
-        if not group:
-            self._groups.append(group)
-        group[seat] = _Joined(caller, name, seat)
-        self._begin_games()
-        if group in self._groups and len(group) == len(seats):
-            names = " and ".join(client.name for client in group.values())
-            self._say(f"{names} wait: {len(self._running)} games are being played (--at-once)")
-
-    def _admit_spectator(self, caller: Caller) -> None:
-        """Let a spectator watch the next game."""
-        self._spectators.append(caller)
-        if not self._is_open:
-            self._dismiss(caller, "is sent away: all games have begun")
-        elif len(self._spectators) > MOST_SPECTATORS:
-            self._dismiss(caller, f"is sent away: {MOST_SPECTATORS} spectators wait already")
-        else:
+    def _admit(self, caller: Caller, name: str, *, is_spectator: bool) -> None:
+        """Let a caller play, in the seat for which fewest clients wait, or watch the next game."""
+        waiting = Counter(client.seat for client in self._waiting)
+        seat = "" if is_spectator else min(self._plan.seats, key=waiting.__getitem__)
+        client, begun = _Client(caller, name, seat), self._begun + (waiting[seat] if seat else 0)
+        if self._plan.games is not None and begun >= self._plan.games:
+            self._dismiss(client, "is sent away: all games have begun")
+        elif waiting[seat] >= MOST_WAITING:
+            self._dismiss(client, f"is sent away: {MOST_WAITING} {f'for the {seat}' if seat else 'spectators'} wait already")
+        elif is_spectator:
+            self._waiting.append(client)
             self._say(f"{caller.address} will look on at the next game")
+        else:
+            self._waiting.append(client)
+            self._say(f"{caller.address} joins as {name}, {seat}")
+            caller.tell(accepted(seat))
+            self._begin_games()
+            if client in self._waiting and len(self._running) >= self._plan.at_once:
+                self._say(f"{name} waits: {len(self._running)} games are being played (--at-once)")
 
-    def _dismiss(self, caller: Caller, why: str) -> None:
-        """Disconnect a caller that is in no game. Its partner keeps its seat and waits for another client."""
-        names = [client.name for group in self._groups for client in group.values() if client.caller is caller]
-        groups = [{seat: client for seat, client in group.items() if client.caller is not caller} for group in self._groups]
-        self._groups = [group for group in groups if group]
-        self._spectators = [spectator for spectator in self._spectators if spectator is not caller]
-        self._say(f"{caller.address}{''.join(f' ({name})' for name in names)} {why}")
-        caller.close()
+    def _dismiss(self, client: _Client, why: str) -> None:
+        """Disconnect a client that is in no game. The other players keep their seats."""
+        self._say(f"{client.caller.address}{f' ({client.name})' * bool(client.name)} {why}")
+        client.caller.close()
 
     def _begin_games(self) -> None:
-        """Begin games up to the limit."""
-        seats = self._plan.seats
-        while self._is_open and len(self._running) < self._plan.at_once:
-            group = next((group for group in self._groups if len(group) == len(seats)), None)
-            if group is None:
+        """Begin games up to the limit, each with the players that have waited longest for their seats."""
+        while self._begun != self._plan.games and len(self._running) < self._plan.at_once:
+            first = {client.seat: client for client in reversed(self._waiting) if client.seat}
+            if len(first) < len(self._plan.seats):
                 return
-            self._groups.remove(group)
-            self._begin([group[seat] for seat in seats])
+            joined = [first[seat] for seat in self._plan.seats]
+            spectators = [client.caller for client in self._waiting if not client.seat]
+            self._waiting = [client for client in self._waiting if client.seat and client not in joined]
+            self._begin(joined, spectators)
 
-    def _begin(self, joined: list[_Joined]) -> None:
-        spectators, self._spectators = self._spectators, []
+    def _begin(self, joined: list[_Client], spectators: list[Caller]) -> None:
         number = self._begun + 1
         players = [f"{client.name} ({client.seat})" for client in joined] + [self._plan.opponent] * bool(self._plan.opponent)
         self._say(f"game {number}: {' against '.join(players)}")
@@ -225,60 +191,57 @@ class Gameserver:
                 ours.close()
             else:
                 self._begun = number
-                self._running[number] = _RunningGame(number, process, ours)
+                self._running[number] = _RunningGame(process, ours)
         theirs.close()
         for caller in (*(client.caller for client in joined), *spectators):
             caller.close()
 
-    def _play(self, number: int, joined: list[_Joined], spectators: list[Caller], report: Connection) -> None:
+    def _play(self, number: int, joined: list[_Client], spectators: list[Caller], report: Connection) -> None:
         """The process of one game: play it, and send its ``--json`` object."""
         # Ctrl-C reaches every process of a terminal; the server ends its games itself, once.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
         # What belongs to the server or to other games is closed, so that those who wait notice when they are sent away.
         self._reception.close()
-        for caller in self._waiting:
-            caller.close()
-
-        def say(text: str) -> None:
-            self._say(f"game {number}, {text}")
-
-        remarks = Remarks(say, lambda turn: f"round {turn // 2}")
+        for client in self._waiting:
+            client.caller.close()
+        visitors = {client.seat: client.caller.visitor(client.name, GameserverHost(client.seat, has_joined=True)) for client in joined}
+        remarks = Remarks(self._say, lambda turn: f"game {number}, round {turn // 2}")
         try:
-            visitors = {client.seat: client.caller.visitor(client.name, GameserverHost(client.seat, has_joined=True)) for client in joined}
-            report.send(self._plan.play(visitors, [remarks, Spectators(spectators, say)]))
+            report.send(self._plan.play(visitors, [remarks, Spectators(spectators, self._say)]))
         except RefereeError as error:
             self._say(f"game {number}: {error}")
         close_gracefully([client.caller for client in joined])
 
-    def _collect(self, game: _RunningGame) -> None:
+    def _collect(self, number: int) -> None:
         """Store the result of a game if it is over."""
-        if not game.report.poll():
+        report = self._running[number].report
+        if not report.poll():
             return
         try:
-            result = game.report.recv()
-            self._say(f"game {game.number}: {result['text']}  {result['replay']}")
+            result = report.recv()
+            self._say(f"game {number}: {result['text']}  {result['replay']}")
         except EOFError:
             result = {"error": "the game was stopped early"}
-            self._say(f"game {game.number}: stopped early, it counts for nobody")
-        self._end(game)
-        self.results[game.number] = {"number": game.number, **result}
+            self._say(f"game {number}: stopped early, it counts for nobody")
+        self.results[number] = {"number": number, **result}
+        self._end(number)
         self._begin_games()
 
-    def _end(self, game: _RunningGame) -> None:
+    def _end(self, number: int) -> None:
+        game = self._running.pop(number)
         game.process.join()
         game.process.close()
         game.report.close()
-        del self._running[game.number]
 
     def _stop(self) -> None:
         for game in self._running.values():
             game.process.terminate()
-        for game in list(self._running.values()):
-            self._end(game)
+        for number in list(self._running):
+            self._end(number)
         self._reception.close()
-        for caller in self._waiting:
-            caller.close()
+        for client in self._waiting:
+            client.caller.close()
 
 
 def _first_line(line: bytes) -> tuple[str, str]:
@@ -302,18 +265,13 @@ def heading(text: str) -> str:
     return f"{match[1]},{match[2]},{dx},{dy}"
 
 
-def opponents(bot: str | None, settings: Any) -> dict[str, str]:
-    """Return the local bot by its seat: the prey, or the hunter if the bot can't play the prey. Empty without --opponent."""
-    if bot is None:
-        return {}
+def seat_of(bot: str, settings: Any) -> str:
+    """Return the seat of the bot of --opponent: the prey, or the hunter if it can't play the prey. PlayerError if it can play neither."""
     if is_human(bot):
         raise UsageError("--opponent is a person; name a bot.")
-    refusals = []
-    for seat in ("prey", "hunter"):
-        try:
-            resolve(bot, seat, "evasion", settings)
-        except PlayerError as error:
-            refusals.append(error)
-            continue
-        return {seat: bot}
-    raise refusals[-1]
+    try:
+        resolve(bot, "prey", "evasion", settings)
+    except PlayerError:
+        resolve(bot, "hunter", "evasion", settings)
+        return "hunter"
+    return "prey"

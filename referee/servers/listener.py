@@ -101,12 +101,14 @@ class Reception(Generic[First]):
 
     def take(self) -> Iterator[tuple[Caller, First]]:
         """Accept callers, and yield those that have sent their first line. Disconnect those that leave, send a bad one, or send none."""
-        while (caller := self._next()) is not None:
-            self._callers.append(caller)
-            caller.tell(self._greeting)
-            if len(self._callers) > MOST_SILENT:
-                # Many may come: they aren't reported.
-                self._callers.pop(0).close()
+        with contextlib.suppress(OSError):
+            while True:
+                theirs, address = self._sock.accept()
+                self._callers.append(Caller(theirs, f"{address[0]}:{address[1]}"))
+                self._callers[-1].tell(self._greeting)
+                if len(self._callers) > MOST_SILENT:
+                    # Many may come: they aren't reported.
+                    self._callers.pop(0).close()
         for caller in list(self._callers):
             why = caller.hear()
             line = caller.lines.take()
@@ -125,23 +127,13 @@ class Reception(Generic[First]):
                     continue
             if why:
                 self._callers.remove(caller)
-                self._dismiss(caller, why)
+                self._say(f"{caller.address} {why}")
+                caller.close()
 
     def close(self) -> None:
         """Close the port and disconnect the callers."""
         for source in self.sources:
             source.close()
-
-    def _next(self) -> Caller | None:
-        try:
-            theirs, address = self._sock.accept()
-        except OSError:
-            return None
-        return Caller(theirs, f"{address[0]}:{address[1]}")
-
-    def _dismiss(self, caller: Caller, why: str) -> None:
-        self._say(f"{caller.address} {why}")
-        caller.close()
 
 
 class Remarks(Listener):

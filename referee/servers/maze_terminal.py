@@ -15,7 +15,6 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
-from referee.games.maze.variants import TooSmall
 from referee.match.options import TimeControl
 from referee.match.request import MatchRequest
 from referee.support.color import is_wanted
@@ -115,20 +114,10 @@ class Keys:
 
 
 def settings_of(layout: str | None, parity: str, apart: int | None) -> Settings:
-    """Return the settings of the games. In a small maze the two may start nearer to each other, unless ``apart`` is a number."""
-    for distance in (16, 12, 8, 6, 4, 3, 2, 1) if apart is None and layout is not None else (apart,):
-        extra = [] if distance is None else [f"apart={distance}"]
-        flags = {"game": "maze", "parity": parity, "set": [*extra, "max_moves=0"], **({} if layout is None else {"layout": layout})}
-        try:
-            settings: Settings = MatchRequest.model_validate(flags).checked_settings
-        except TooSmall:
-            if distance in (1, apart):
-                raise
-            continue
-        if distance not in (None, apart, 16):
-            _put(f"This maze is small: the two start {distance} or more apart.")
-        return settings
-    raise AssertionError
+    """Return the settings of the games. SettingsError if the two can't start ``apart`` or more squares from each other (None: 16)."""
+    flags = {"game": "maze", "parity": parity, "set": ["max_moves=0"], "layout": layout, "apart": apart}
+    settings: Settings = MatchRequest.model_validate({name: value for name, value in flags.items() if value is not None}).checked_settings
+    return settings
 
 
 def play_games(settings: Settings, role: str, difficulty: str | None, seed: int | None) -> None:

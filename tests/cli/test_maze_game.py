@@ -292,15 +292,14 @@ def test_odd_keys_of_a_terminal(terminal: Callable[..., Terminal]) -> None:
     assert game.seen.count("Use w") == 1
 
 
-def test_a_small_maze_is_played_without_more_words(referee: Any, tmp_path: Path) -> None:
+def test_a_small_maze_is_played_by_those_who_start_nearer(referee: Any, tmp_path: Path) -> None:
     (tmp_path / "tiny.txt").write_bytes(b"\xef\xbb\xbf....\r\n....\r\n....\r\n...E\r\n\n")
-    done = referee("maze", "--layout", "tiny.txt", "--difficulty", "easy", words="q\n")
+    done = referee("maze", "--layout", "tiny.txt", "--apart", "6", "--difficulty", "easy", words="q\n")
     assert done.returncode == 0, done.stderr
-    assert "This maze is small: the two start 6 or more apart." in done.stdout
     assert done.stdout.count("|_|") >= 3
-    refused = referee("maze", "--layout", "tiny.txt", "--apart", "16", words="q\n")
+    refused = referee("maze", "--layout", "tiny.txt", words="q\n")
     assert refused.returncode == 2
-    assert "apart is 16" in refused.stderr
+    assert "apart is 16, but the free square farthest from the exit, on line 1, column 1 of the layout, is only 6" in refused.stderr
 
 
 def test_an_endless_layout_is_refused(referee: Any, tmp_path: Path) -> None:

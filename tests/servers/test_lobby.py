@@ -466,21 +466,21 @@ def test_silent_callers_keep_nobody_out(serve: Serve, call: Call) -> None:
 def test_games_beyond_the_cap_wait_and_are_told_of(serve: Serve, call: Call) -> None:
     server = serve(*COMMAND, "--games", "4", "--at-once", "2")
     pairs = [paired(server, call) for _ in range(4)]
-    server.wait_for("Ada and Bob wait: 2 games are being played (--at-once)")
+    server.wait_for("Bob waits: 2 games are being played (--at-once)")
     children = psutil.Process(server.process.pid).children()
     assert len(children) == 2
-    # One of a waiting pair leaves: the next who joins plays in its place.
+    # A waiting hunter leaves: the hunter behind it comes up, and the next who joins plays last.
     pairs[2][0].vanish()
     server.wait_for("(Ada) has left before the game")
     new = call(server.ports[0], "JOIN New")
     assert new.hear() == "ACCEPTED HUNTER"
-    for hunter, prey in (*pairs[:2], (new, pairs[2][1]), pairs[3]):
+    for hunter, prey in (*pairs[:2], (pairs[3][0], pairs[2][1]), (new, pairs[3][1])):
         assert prey.hear() == hunter.hear() == "(500, 500) 6, 25, 1"
         hunter.vanish()
         assert prey.rest()[-1] == "GAMEOVER 0 WINNER PREY TIMEOUT"
     games = server.result()["games"]
     assert [game["number"] for game in games] == [1, 2, 3, 4]
-    assert [game["players"]["hunter"]["name"] for game in games] == ["Ada", "Ada", "New", "Ada"]
+    assert [game["players"]["hunter"]["name"] for game in games] == ["Ada", "Ada", "Ada", "New"]
 
 
 #: A server that is told to end while it forks: Python calls such functions around a fork, and loses what a handler raises in them.

@@ -61,10 +61,6 @@ def _placed(settings: Settings, overrides: Mapping[str, object]) -> Settings:
     return settings
 
 
-class TooSmall(SettingsError):
-    """The free squares of a layout are closer to each other than the setting ``apart`` requires."""
-
-
 def _no_start(settings: Settings) -> SettingsError:
     """Return why no start is possible with these settings, with the line and column of the layout that shows it."""
     layout = settings.layout
@@ -90,11 +86,11 @@ def _no_start(settings: Settings) -> SettingsError:
     out = layout.squares[layout.exit]
     farthest = max(layout.squares, key=lambda square: far(square, out))
     if far(farthest, out) < settings.apart:
-        return TooSmall(
+        return SettingsError(
             f"apart is {settings.apart}, but the free square farthest from the exit, on {_place(farthest)} of the layout, is only "
             f"{far(farthest, out)} from it; give a smaller one."
         )
-    return TooSmall(
+    return SettingsError(
         f"apart is {settings.apart}, but for a thief that starts so far from the exit, as on {_place(farthest)} of the layout, "
         f"there is no square so far away where the policeman could start; give a smaller one."
     )
