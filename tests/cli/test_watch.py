@@ -162,6 +162,30 @@ def test_without_a_display_the_address_is_printed(good: Path, tmp_path: Path) ->
     process.communicate(timeout=PATIENCE)
 
 
+def test_the_browser_s_command_line_hides_the_secret_address(good: Path, tmp_path: Path) -> None:
+    browser, temporary = tmp_path / "browser", tmp_path / "temporary"
+    temporary.mkdir()
+    # What other users of the machine see of the browser, and the file that it gets.
+    browser.write_text(f"#!{sys.executable}\nimport os, sys\npath = sys.argv[1].removeprefix('file://')\n"
+                       "print(sys.argv[1:], oct(os.stat(path).st_mode), open(path).read(), flush=True)\n")  # fmt: skip
+    browser.chmod(0o700)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "referee", "watch", str(good), "--port", "0"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env={**os.environ, "DISPLAY": ":9", "BROWSER": f"{browser} %s", "TMPDIR": str(temporary), "HOME": str(temporary)},
+    )  # fmt: skip
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    arguments, mode, page = process.stdout.readline().split(" ", 2)
+    assert arguments.startswith("['file:///")
+    assert urlsplit(address).path not in arguments
+    assert mode == "0o100600"
+    assert f'content="0;url={address}"' in page
+    assert list(temporary.iterdir())
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE)
+    assert not list(temporary.iterdir())
+
+
 @pytest.mark.parametrize(
     ("make", "said"),
     [
