@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: The progress of a check is stored at most so often, in seconds.
 _PROGRESS_SECONDS = 0.25
+#: How long a check runs before the page says how long it still takes, in seconds.
+_MEASURED_SECONDS = 3.0
 
 
 def check(arena: OpenArena) -> None:
@@ -39,7 +41,7 @@ class Checker:
         self._versions = arena.store.versions
         #: The hand-in that is being checked; None once somebody else has moved it.
         self._current: HandIn | None = None
-        self._stored_at = 0.0
+        self._begun = self._stored_at = 0.0
         self._lines: list[str] = []
         on_builds(lambda _: self._move(BUILDING, {"progress": "building the program"}))
 
@@ -52,7 +54,7 @@ class Checker:
         if hand_in is None:
             return False
         self._arena.read_versions()
-        self._lines = []
+        self._lines, self._begun = [], time.monotonic()
         self._move(CHECKING, {"progress": "unpacking"})
         try:
             self._versions.check_admitted(hand_in.team)
@@ -81,7 +83,10 @@ class Checker:
         """Store how far the check is, for those who wait for it."""
         self._lines.append(f"{seat}: {check}")
         if time.monotonic() - self._stored_at >= _PROGRESS_SECONDS or not done:
-            self._move(CHECKING, {"progress": f"{done} of {total}  {seat}: {check}", "done": done, "total": total, "lines": self._lines})
+            report = {"progress": f"{done} of {total}  {seat}: {check}", "done": done, "total": total, "lines": self._lines}
+            if (seconds := time.monotonic() - self._begun) >= _MEASURED_SECONDS and done:
+                report["left"] = round(seconds * (total - done) / done)
+            self._move(CHECKING, report)
 
     def _move(
         self, after: str, report: Mapping[str, Json] = MappingProxyType({}), version: int | None = None, *, is_last: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.author.check import run
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.arena.config import ArenaConfig
+    from referee.author.check.check import Check
+    from referee.author.check.run import Report
     from referee.games.game import Json, Seat
     from referee.handins.values import Entry
 
@@ -83,11 +86,12 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
     # Where there can be any number of players, all seats are alike.
     for seat in config.seats[:1] if config.game.info.players_option else config.seats:
         programs.setdefault(snapshot.players[seat], []).append(seat)
-    reports = []
+    reports: list[Report] = []
     for path, seats in programs.items():
         program = str(snapshot.folder / path)
         request = run.CheckRequest(program, config.game, config.settings, seats, options.isolation, options.limits, options.time)
-        reports.append(run.run(request, lambda seat, check, done, total: on_progress(seat, check.name, done, total)))
+        before, parts = sum(len(report.results) for report in reports), sum(map(len, programs.values())) / len(seats)
+        reports.append(run.run(request, partial(_tell, on_progress, before, parts)))
     failed = [result for report in reports for result in report.results if result.finding.status == FAILED]
     report = {
         "isolation": reports[0].isolation,
@@ -103,6 +107,11 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
     if reason:
         open_launcher(options.isolation, options.limits).clear_machine()
     return CheckVerdict(*_without(snapshot.folder, (reason, report)))
+
+
+def _tell(on_progress: Progress, before: int, parts: float, seat: Seat, check: Check, done: int, total: int) -> None:
+    """Tell of a check of one program among all checks: ``before`` were done, and all together are ``parts`` times as many as the program's."""
+    on_progress(seat, check.name, before + done, round(total * parts))
 
 
 def _without(folder: Path, value: Json) -> Json:

@@ -6,6 +6,7 @@ import contextlib
 import re
 import time
 from html import unescape
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlencode
 
@@ -17,7 +18,7 @@ from seasons import FORM, TOKENS, copied, form, play, season
 from served_pages import DESKTOP, HAS_BOARDS, PHONE, axe, launched, resize, visiting
 from sqlalchemy import text
 
-from referee.arena import intake, versions, views
+from referee.arena import checker, intake, versions, views
 from referee.arena.arena import open_arena
 from referee.arena.blame import DisputedMatch
 from referee.arena.checker import Checker
@@ -26,6 +27,7 @@ from referee.arena.ratings import RatingPoint
 from referee.arena.verify import verify_arena
 from referee.arena.versions import QUEUED, REFUSED, Version
 from referee.arena.views import ArenaViews, SeatTotal
+from referee.author.check.table import CHECKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -497,11 +499,14 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
 
 
 def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = []
+    shown, clock = [], [0.0]
+    monkeypatch.setattr(checker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
 
     def check(snapshot: object, config: object, on_progress: Callable[[str, str, int, int], None]) -> intake.CheckVerdict:
-        on_progress("hunter", "starts", 0, 2)
-        shown.append(running.ask("/submissions/4", ADA).body.decode())
+        for done in (0, 2):
+            on_progress("hunter", CHECKS[done].name, done, 10)
+            shown.append(running.ask("/submissions/4", ADA).body.decode())
+            clock[0] += 20
         return intake.CheckVerdict("It is wrong.", {"failed": []})
 
     monkeypatch.setattr(intake, "check", check)
@@ -513,6 +518,8 @@ def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatc
         r"start <span class=\"faint\">0 of 5, running</span>.*<strong>starts</strong>.*The program starts", shown[0], re.DOTALL
     )
     assert 'data-every="1000"' in shown[0]
+    # Two of ten checks took 20 s.
+    assert [re.findall(r"about (.*?) left", text) for text in shown] == [[], ["1 min 20 s"]]
     after = running.ask("/submissions/4", ADA).body.decode()
     assert ("It is wrong." in after, "hand in again" in after, "data-every" in after) == (True, True, False)
     assert "Why it is refused" in running.ask("/teams/Ada", ADA).body.decode()
