@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import ReplayError, UsageError
-from referee.replay.names import player_name
+from referee.replay.names import player_name, recorded_sentence
 from referee.replay.paths import SUFFIX, why_unreadable
 from referee.replay.reader import RecordedMatch, read_head
 from referee.replay.writer import DIGEST_KEY
@@ -160,7 +160,7 @@ def _read(entry: ListedReplay, replay: ReplayFile) -> ListedReplay:
     if record is None:
         return entry._replace(problem=_NO_RECORD)
     if record.get("type") == "result" and fault != _DAMAGED:
-        entry = _with_result(entry, record)
+        entry = _with_result(entry, record, head["players"])
         digest.update(end[: len(text_before) + 1] + b"".join(last.rpartition(DIGEST_KEY.encode())[:2]))
         is_written = record.get("sha256") == digest.hexdigest()
         return entry if is_written else entry._replace(winner=None, problem=_EDITED)
@@ -194,13 +194,13 @@ def _ends(text: gzip.GzipFile) -> tuple[bytes, bytes, hashlib._Hash, str]:
     return first, end, digest, ""
 
 
-def _with_result(entry: ListedReplay, result: Mapping[str, Json]) -> ListedReplay:
+def _with_result(entry: ListedReplay, result: Mapping[str, Json], players: Mapping[str, Json]) -> ListedReplay:
     winner, steps, scores, reason = (result.get(name) for name in ("winner", "steps", "scores", "reason"))
     numbers = scores if isinstance(scores, dict) else {}
     return entry._replace(
         winner=winner if isinstance(winner, str) and winner in entry.players else None,
         reason=reason[:_NAME] if isinstance(reason, str) else "?",
-        text=str(result.get("sentence") or result.get("text", ""))[:_TEXT],
+        text=recorded_sentence(result, players)[:_TEXT],
         scores={seat: _score(value) for seat, value in numbers.items() if seat in entry.players},
         steps=steps if type(steps) is int and 0 <= steps < 1 << 40 else None,
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from referee.games.outcome import Outcome
 from referee.support.escape import escape, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from referee.games.outcome import Json, Outcome, Seat
+    from referee.games.outcome import Json, Seat
     from referee.replay.faults import Fault
 
 #: What a player did that failed, by the kind of its fault.
@@ -59,6 +60,17 @@ def result_sentence(outcome: Outcome, players: Mapping[Seat, Json], failed: Mapp
     letters = re.match(r"((?:[a-z], )*(?:[a-z] and )?[a-z]) (?:wins with|share the) ", outcome.text)
     end = letters.end(1) if letters else 0
     return re.sub(r"\b[a-z]\b", lambda match: names.get(match[0], match[0]), outcome.text[:end]) + outcome.text[end:]
+
+
+def recorded_sentence(
+    result: Mapping[str, Json], players: Mapping[Seat, Json], failed: Mapping[Seat, str] = {}, turns: Mapping[Seat, int] = {}
+) -> str:
+    """Return how a recorded match ended, for people. A result of an earlier version has no such sentence: it is made, with what is known of faults."""
+    if isinstance(written := result.get("sentence"), str):
+        return written
+    winner: Json = result.get("winner")
+    outcome = Outcome(str(result.get("reason")), winner if winner in list(players) else None, {}, str(result.get("text", "")))
+    return result_sentence(outcome, players, failed, turns)
 
 
 def what_failed(fault: Fault) -> str:

@@ -20,6 +20,7 @@ from referee.errors import ReplayCut, ReplayError
 from referee.games.game import IllegalMove, MalformedMove, SettingsError
 from referee.replay.events import PlayersFaulted, StepTaken
 from referee.replay.faults import predicate
+from referee.replay.names import recorded_sentence, what_failed
 from referee.replay.paths import DUEL_SUFFIX, why_unreadable
 from referee.replay.records import answers_of, fault_of, first_turn, logs_of
 from referee.replay.writer import DIGEST_KEY, FORMAT, SHORT_TEXT, dumps
@@ -65,6 +66,14 @@ class VerifiedReplay(NamedTuple):
     final: Any
     problem: ReplayProblem | None
     path: Path | None = None
+
+    def sentence(self) -> str:
+        """Return how the match ended, with the players' names; "" without a result."""
+        if not self.result:
+            return ""
+        faults = {seat: (fault_of(fault), record["turn"]) for record in self.faults for seat, fault in record["faults"].items()}
+        failed = {seat: what_failed(fault) for seat, (fault, _) in faults.items()}
+        return recorded_sentence(self.result, self.head["players"], failed, {seat: turn for seat, (_, turn) in faults.items()})
 
     def verdict(self) -> dict[str, Json]:
         """Return whether it is complete and correct, as pages and ``--json`` show it."""

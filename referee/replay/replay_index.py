@@ -106,7 +106,7 @@ class ReplayIndex:
             self.verdict = unwritten(self.steps, error)
         else:
             self.latest = replay.final
-            self.verdict = replay.verdict()
+            self.verdict = {**replay.verdict(), "sentence": replay.sentence()}
         finally:
             # ``compute_verdicts`` must end even if the file is wrong.
             self._checkpoints.finish(self.steps)

@@ -77,7 +77,7 @@ def _verdict_text(certain: list[dict[str, Json]]) -> str:
 def _facts(game: Game, replay: VerifiedReplay, certain: list[dict[str, Json]], wide: int) -> list[str]:
     """Return the report's upper part, wrapped at ``wide`` columns. The replay is an untrusted file."""
     head, result = replay.head, replay.result or {}
-    facts = [("result", cut(str(result.get("sentence") or result.get("text", "none: the replay is cut short")), 400))]
+    facts = [("result", cut(replay.sentence() or "none: the replay is cut short", 400))]
     if result:
         facts.append(("score", _scores(result, game.outcome(replay.final))))
     facts.append(("steps", f"{replay.turns:,}"))

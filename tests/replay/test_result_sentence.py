@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from small_games import DATA
 
 from referee.games.outcome import Outcome
+from referee.pages.folder_listing import ReplayFile, read_entry
 from referee.replay.faults import Fault
 from referee.replay.names import result_sentence, what_failed
+from referee.replay.reader import verify
 
 CHASE = {"hunter": {"name": "Searcher"}, "prey": {"name": "Evader"}}
 FOUR = {"a": {"name": "Ada"}, "b": {"name": "Bo"}, "c": {}, "d": {"team": "Dora", "name": "Ada"}}
@@ -68,3 +71,33 @@ def test_a_result_names_the_players(players: dict[str, dict[str, str]], reason: 
         turns = {"hunter": 3 if is_person else 1120}
     failed = {seat: what_failed(one) for seat, one in faults.items()}
     assert result_sentence(Outcome(reason, winner, {}, text), players, failed, turns) == sentence
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence", "listed"),
+    [
+        (
+            "evasion-classic-hunter-fault",
+            "Runner wins: <b>x sent a malformed answer in step 31.",
+            "<b>x fails after 31 steps: it has no score.",
+        ),
+        (
+            "evasion-classic-searcher-evader",
+            "Evader is still free after 400 steps, the step limit: Searcher has no score.",
+            "Evader is still free after 400 steps, the step limit: Searcher has no score.",
+        ),
+        (
+            "rectangle-small-random-idle",
+            "Random wins with 3 cells after 40 turns: the last turn is over.",
+            "Random wins with 3 cells after 40 turns: the last turn is over.",
+        ),
+    ],
+)
+def test_a_replay_of_an_earlier_version_names_the_players(name: str, sentence: str, listed: str) -> None:
+    path = DATA / f"replays/{name}.replay.jsonl.gz"
+    replay = verify(path)
+    assert replay.result is not None
+    assert "sentence" not in replay.result
+    assert replay.sentence() == sentence
+    # The list of a folder doesn't read the faults.
+    assert read_entry(ReplayFile(path, 1, 0), name).text == listed

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 from served_pages import DESKTOP, PHONE, axe, dropped, pixels, step, wait_for_step, wait_until_read
+from small_games import DATA
 
 if TYPE_CHECKING:
-    from served_pages import Open
+    from served_pages import Open, Serve
 
 
 def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> None:
@@ -25,6 +26,27 @@ def test_the_whole_replay_is_there_and_verified(address: str, visit: Open) -> No
     page.locator("#panel-story", has_text="Talks catches Runner after 297 steps").wait_for()
     page.click("#tab-match")
     page.locator("#panel-match", has_text="Talks catches Runner after 297 steps").wait_for()
+
+
+def test_the_result_of_an_older_replay_names_the_bots_and_can_be_hidden(serve: Serve, visit: Open) -> None:
+    address = serve("watch", DATA / "replays/evasion-classic-hunter-fault.replay.jsonl.gz").addresses[0]
+    page = visit(address)
+    headline, later = page.locator(".result strong"), page.locator(".story li:not(.past)")
+    headline.get_by_text("Runner wins: <b>x sent a malformed answer in step 31.").wait_for()
+    later.last.wait_for()
+    page.get_by_role("button", name="Hide results").click()
+    headline.get_by_text("The result is hidden.").wait_for()
+    assert not any(row.is_visible() for row in later.all())
+    # It stays hidden in the next match, until its end.
+    page.reload()
+    headline.get_by_text("The result is hidden.").wait_for()
+    assert "Runner wins" not in page.locator("body").inner_text()
+    page.keyboard.press("End")
+    headline.get_by_text("Runner wins").wait_for()
+    page.keyboard.press("Home")
+    page.get_by_role("button", name="Show results").click()
+    headline.get_by_text("Runner wins").wait_for()
+    later.last.wait_for()
 
 
 @pytest.mark.slow

@@ -41,13 +41,9 @@ export function faultHeading(recording, seat, turn) {
   return el("h2", { class: isPersons ? null : "bad-text" }, text);
 }
 
-/**
- * The outcome in words, with the players' names; replays of earlier versions have no sentence with these.
- * @param {import("./recording.js").Recording} recording
- */
-export function outcomeText({ result, track }) {
-  const text = plain(result?.text, 300);
-  return plain(result?.sentence ?? track?.withNames?.(text) ?? text, 300);
+/** The outcome in words, with the players' names. @param {import("./recording.js").Recording} recording */
+export function outcomeText({ result, sentence }) {
+  return plain(result?.sentence ?? (sentence || result?.text), 300);
 }
 
 /**

@@ -42,6 +42,8 @@ export class Recording {
     this.track = null;
     /** @type {any} */
     this.result = null;
+    /** The result with the players' names, as the referee says it of a replay that doesn't hold it itself. */
+    this.sentence = "";
     /** @type {any[]} */
     this.faults = [];
     /** @type {GameEvent[]} */

@@ -401,17 +401,18 @@ export class Viewer {
     const chip = byId("check");
     // Nothing is said of a replay whose page says it better.
     chip.hidden = !check.status;
-    chip.classList.toggle("good", check.status === "good");
-    chip.classList.toggle("bad", check.status === "bad" && check.kind !== "cut");
     const isCut = check.status === "bad" && check.kind === "cut";
+    chip.className = `chip ${isCut ? "" : check.status}`;
     const [sign, words] = isCut ? ["✂", " cut short"] : { good: ["✓", " verified"], bad: ["✗", " does not verify"], checking: ["", "checking…"] }[/** @type {string} */ (check.status)] ?? ["", "not checked"];
     // A small screen has room for the sign alone.
     chip.replaceChildren(sign, el("span", { class: sign ? "long" : "" }, words));
     chip.title = plain(check.text, 600);
     this.check = check;
+    this.recording.sentence = check.sentence ?? "";
     if (check.status === "bad") this.say(this.findings);
     for (const [turn, values] of check.metrics ?? []) this.measure(turn, values);
     this.panels?.refresh();
+    this.show();
   }
 
   async askCheck() {

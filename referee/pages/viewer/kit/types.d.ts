@@ -166,8 +166,6 @@ interface Track {
   /** The match is over: its result. */
   ended?(result: Json): void;
   ending?(): Ending;
-  /** A sentence of the engine with the names of players in place of their seats. */
-  withNames?(text: string): string;
   standings?(turn: number): Standing[];
   draw(context: CanvasRenderingContext2D, frame: Frame): void;
   /** Where a cell's middle is on the canvas, and back. */
