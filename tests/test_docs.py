@@ -194,7 +194,7 @@ RUN_ELSEWHERE = {
     ("docs/clusters.md", "text"): "tests/league/test_clusters_page.py",
     ("docs/debugging.md", "console"): "a person plays",
     ("docs/debugging.md", "json"): "settings of an editor",
-    ("docs/debugging.md", "text"): "debuggers, which the machine of the tests need not have",
+    ("docs/debugging.md", "text"): "tests/cli/test_debug.py",
     ("docs/dialects.md", "console"): "tests/test_docs.py",
     ("docs/many-matches.md", "console"): "tests/pages/test_many_matches_page.py",
     ("docs/gradescope.md", "console"): "tests/grading/test_autograder.py",

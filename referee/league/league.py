@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
@@ -195,7 +194,6 @@ def open_league(folder: Path) -> OpenLeague:
         raise
 
 
-def first(names: Sequence[str], most: int = 5) -> str:
-    """Some names for a sentence."""
-    text = ", ".join(islice(names, most))
-    return text if len(names) <= most else f"{text} and {len(names) - most:,} more"
+def first(names: Sequence[str]) -> str:
+    """Return at most five names for a sentence."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")

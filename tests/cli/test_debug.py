@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,12 +21,21 @@ from sandboxes import missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 #: It builds a wall in step 5, which is refused: no wall may have a single cell.
 WALL = 'move = {"build": {"kind": "horizontal", "span": [0, 0]}} if turn == 5 else {}'
+
+
+PAGE = (Path(__file__).parents[2] / "docs/debugging.md").read_text()
+DEBUGGERS = [line for text in re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL) for line in text.splitlines()]
+#: Stands for each debugger: it writes its arguments to stderr, and runs the program.
+DEBUGGER = """#!{python}
+import os, sys
+print(*sys.argv[1:], file=sys.stderr, flush=True)
+os.execv({python!r}, [{python!r}, "my_hunter.py"])
+"""
 
 
 @pytest.fixture
@@ -333,3 +345,19 @@ def test_a_position_with_a_fault_and_one_of_a_cut_replay(referee: Cli, tmp_path:
     done = referee("show", "cut.gz", "--step", "9")
     assert done.returncode == 2
     assert "it has 5 good steps" in done.stderr
+
+
+@pytest.mark.parametrize("line", DEBUGGERS, ids=lambda line: shlex.split(shlex.split(line)[-1])[0])
+def test_a_debugger_starts_the_bot_as_the_page_shows(line: str, referee: Cli, tmp_path: Path) -> None:
+    """The debuggers are no dependencies, so a program of the same name stands for each."""
+    play_match("straight", "still", replay=tmp_path / "game.replay.jsonl.gz", max_steps=20)
+    bot(tmp_path, "my_hunter", "move = {}")
+    words = shlex.split(line)
+    program, *arguments = shlex.split(words[-1])
+    assert words[:2] == ["referee", "debug"]
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / program).write_text(DEBUGGER.format(python=sys.executable))
+    (tmp_path / "bin" / program).chmod(0o755)
+    done = referee(*words[1:], env={"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    assert " ".join(arguments) in done.stderr + done.stdout

@@ -5,7 +5,7 @@
  */
 
 /** The cameras with their labels. @type {[CameraName, string][]} */
-export const CAMERAS = [["whole", "whole board"], ["follow", "follow the players"], ["capture", "zoom in on the end"]];
+const CAMERAS = [["whole", "whole board"], ["follow", "follow the players"], ["capture", "zoom in on the end"]];
 /** For how many steps before the end the camera moves towards it. */
 const APPROACH_STEPS = 60;
 /** How far a close-up may show what is beyond the board, as a share of the cells that have to be in sight. */

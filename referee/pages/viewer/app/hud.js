@@ -30,7 +30,7 @@ function shared(one, other) {
  * @param {Rect[]} taken
  * @param {{ margin?: number, board?: Rect }} [more] how far the points reach, and where the board is
  */
-export function freest(places, points, taken, { margin = 12, board } = {}) {
+function freest(places, points, taken, { margin = 12, board } = {}) {
   const cost = (/** @type {Rect} */ place) =>
     100 * covered(place, points, margin) + taken.filter((other) => shared(place, other)).length + (board ? 0.9 * shared(place, board) : 0);
   return places.reduce((best, place) => (cost(place) < cost(best) ? place : best));

@@ -9,7 +9,7 @@ import { called } from "./people.js";
 const isWanted = () => remembered("card") !== "off";
 
 /** The goal, how the pieces move and the keys: a picture and two lines. @param {Controls} controls */
-export function startCard({ card }) {
+function startCard({ card }) {
   if (!card) return el("div");
   // Between backquotes stand keys.
   const keys = (FINGERS.matches ? card.taps : card.keys).split("`").map((text, at) => (at % 2 ? el("kbd", {}, text) : text));

@@ -6,7 +6,7 @@ import { departure, outcomeText } from "./people.js";
 import { firstMoments, sentence } from "../kit/story.js";
 
 /** The most moments between the beginning and the end. */
-export const MOST_MOMENTS = 60;
+const MOST_MOMENTS = 60;
 /** The most moments of one kind of event in a game that tells no moments itself. */
 const MOST_EVENTS = 12;
 /** Shares of the bank that are worth a moment when no more is left. */
