@@ -241,6 +241,8 @@ def _open(path: Path, label: str, *, is_class: bool) -> Iterator[Iterator[_Archi
         if kind := _OTHER.get(first[:3]):
             remedy = _UNPACK if is_class else "submit a zip or tar.gz file"
             raise refusal(label, f"is an archive of the kind {kind}, whatever its name says; {remedy}.")
+        if first.startswith(b"<"):
+            raise refusal(label, "is a web page and not an archive: the platform's page was saved in place of the file.")
         if first.startswith(b"PK"):
             with zipfile.ZipFile(cast("BinaryIO", _Careful(file, None if is_class else _LONGEST_HEADER, label))) as packed:
                 yield _zipped(packed)

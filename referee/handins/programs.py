@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import re
 import shutil
@@ -102,6 +103,9 @@ def _no_program(label: str, seat: Seat, top: Path, files: Sequence[str], program
     if len(programs) > 1:
         return submission.refusal(label, f"has no program called {names}, but several others: {listed(programs)}; rename one.")
     begin = f"has no program for the {seat}: a file {names}"
+    text = next((name for name in files if re.search(r"\.\w+\.txt$", name)), None)
+    if text is not None:
+        return submission.refusal(label, f"{begin}; rename '{text:.80}' to '{text[:-4]:.80}'.")
     source = next((name for name in files if languages.compiled_source(top / name)), None)
     if source is not None:
         return submission.refusal(label, f"{begin}; '{source:.80}' {languages.how_to_submit(top / source)}")
@@ -118,6 +122,8 @@ def _check_program(path: Path, seat: Seat, label: str) -> None:
     name = f"'{path.name:.80}'"
     if not stat.S_ISREG(path.stat().st_mode):
         raise submission.refusal(label, f"has no ordinary file for the {seat}: {name}.")
+    if _begins(path).startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise submission.refusal(label, f"has a program for the {seat}, {name}, in UTF-16; save it in the encoding UTF-8.")
     if path.suffix == ".py":
         return
     if not is_program(path):

@@ -39,6 +39,8 @@ _KEYS = ("build", "run", _RULES)
 #: The longest command line, in characters.
 _LONGEST = 4_000
 #: Variants of the name by editors and people on Windows.
+#: Operators of a shell, which would be arguments of the program.
+_OF_SHELL = ("&&", "||", "|", ";", ">", "&")
 _MEANT = re.compile(r"bot\.toml(?:\.txt|\.toml)?", re.IGNORECASE)
 #: A command line with a single backslash in double quotes, which TOML reads as the beginning of an escape sequence.
 _ESCAPED = re.compile(r'^[ \t]*(?:build|run)[ \t]*=[ \t]*"(?!"")(?:[^"\\\n]|\\[\\"])*\\(?!u[0-9a-fA-F]{4})[^\\"].*', re.MULTILINE)
@@ -156,6 +158,8 @@ def _words(key: str, value: object, whose: str) -> tuple[str, ...]:
         raise PlayerError(f"{wrong}, '{value:.120}': it has a quote that is never closed.") from None
     if not words or not words[0]:
         raise PlayerError(f"{wrong}: it is empty; write a command line, or leave the key out.")
+    if word := next((word for word in words if word in _OF_SHELL), "cd" if words[0] == "cd" else ""):
+        raise PlayerError(f"{wrong}: no shell reads it, so '{word}' has no meaning; put the commands into a script, such as build.sh.")
     return words
 
 

@@ -18,6 +18,10 @@ MARKS = {
 }
 
 
+#: Quotes as a word processor writes them.
+_TYPOGRAPHIC = "\u201c\u201d\u201e\u2018\u2019"
+
+
 def plain(data: bytes) -> bytes:
     """Return a text in UTF-8 without a byte order mark. Text without a mark, and data that isn't text, stay as they are."""
     mark = next((mark for mark in MARKS if data.startswith(mark)), b"")
@@ -45,4 +49,5 @@ def toml(data: bytes) -> dict[str, Any]:
     try:
         return tomli.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"is not TOML: {error}.") from None
+        quotes = '; write straight quotes (") in place of typographic ones' if set(text) & set("“”„‘’") else ""
+        raise ValueError(f"is not TOML: {error}{quotes}.") from None

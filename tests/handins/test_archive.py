@@ -229,6 +229,13 @@ def test_an_archive_of_another_kind_is_known_by_its_content(kind: str, end: str,
         unpack_class(path, target, lambda *_: False)
 
 
+def test_a_web_page_is_no_archive(tmp_path: Path, target: Path) -> None:
+    path = tmp_path / "hw.zip"
+    path.write_text("<!DOCTYPE html>\n<title>Sign in</title>")
+    with pytest.raises(PlayerError, match=r"'hw\.zip' is a web page and not an archive"):
+        unpack(path, target, path.name)
+
+
 def test_a_name_that_is_not_utf8_though_the_archive_says_so(tmp_path: Path, target: Path) -> None:
     path = badly_named(tmp_path / "hw.zip", b"M\xfcller.py")
     with pytest.raises(PlayerError) as caught:

@@ -106,6 +106,7 @@ BAD = {
     ),
     "notes": (("hunter.txt", "x.py"), "has a file for the hunter that can't be run: 'hunter.txt'"),
     "many": (("a.py", "b.py"), "but several others: 'a.py' and 'b.py'; rename one."),
+    "text": (("eve.py.txt",), "rename 'eve.py.txt' to 'eve.py'."),
     "rar": (("a.rar",), "The hand-in 'a.rar' is an archive of the kind .rar; submit a zip or tar.gz file."),
 }
 
@@ -121,6 +122,11 @@ def test_a_hand_in_without_a_clear_program(name: str, source: Path, out: Path) -
     assert words in rows[name].reason
     assert rows["zoe"].status == OK
     assert os.listdir(out) == ["zoe"]
+
+
+def test_a_program_in_another_encoding(source: Path, out: Path) -> None:
+    folder(source, "ada", "bot.py").joinpath("bot.py").write_text(BOT, encoding="utf-16")
+    assert "'bot.py', in UTF-16; save it in the encoding UTF-8." in by_student(collect(source, out, SEATS))["ada"].reason
 
 
 def test_scripts_and_executables(source: Path, out: Path) -> None:
