@@ -49,5 +49,5 @@ def toml(data: bytes) -> dict[str, Any]:
     try:
         return tomli.loads(text)
     except (ValueError, RecursionError) as error:
-        quotes = '; write straight quotes (") in place of typographic ones' if set(text) & set("“”„‘’") else ""
+        quotes = '; write straight quotes (") in place of typographic ones' if set(text) & set(_TYPOGRAPHIC) else ""
         raise ValueError(f"is not TOML: {error}{quotes}.") from None
