@@ -94,6 +94,7 @@ class Columns(NamedTuple):
     share: bool
     buchholz: bool
     forfeits: bool
+    places: bool
 
 
 class Page(NamedTuple):
@@ -139,6 +140,8 @@ def _shown(data: ReportData) -> Page:
             share=data.is_live and not is_elimination,
             buchholz=any(row.buchholz is not None for row in rows),
             forfeits=any(row.forfeits for row in rows),
+            # As long as each team can still have each place, the column says nothing.
+            places=any((row.best_rank, row.worst_rank) != (1, len(rows)) for row in rows),
         ),
         list(_bracket(data)),
         FIXTURE_RULE,

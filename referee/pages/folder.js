@@ -59,7 +59,7 @@ function item(key, entry) {
   const row = matchRow({
     id: `match-${key}`, isChosen: false, label: sides.map(([, name]) => name).join(" against "), href: `replay/${key}/`, command: null,
     players: sides.map(([seat, name]) => ({ name, seat, isBest: plain(entry.winner ?? "", 20) === seat })),
-    text: plain(entry.text, 300), reason: plain(entry.reason, 40), faults: entry.problem ? [plain(entry.problem, 200)] : [],
+    text: plain(entry.text, 300), faults: entry.problem ? [plain(entry.problem, 200)] : [],
     facts: [entry.game, lengthOf(entry.steps), when, entry.name.replace(/(\.replay\.jsonl)?\.gz$/, "")].filter(Boolean).map((text) => plain(text, 200)).join(" · "), link: null,
   });
   row.querySelector("a")?.addEventListener("click", () => leave(key));

@@ -198,7 +198,7 @@ function matchItem(duel, match) {
   const row = matchRow({
     id: `match-${key}`, isChosen: wanted.match === key || isWanted(match), label: `duel ${duel.number + 1}, match ${match.game + 1}`,
     href: viewerOf(match), command: replay === null ? null : `referee watch ${quoted(replay)}`,
-    players: match.seats.map((seat, at) => ({ name: match.teams[at], seat, isBest: match.winner === at })), text: match.text, reason: match.reason,
+    players: match.seats.map((seat, at) => ({ name: match.teams[at], seat, isBest: match.winner === at })), text: match.text,
     faults: match.faults.map(([seat, text]) => `${match.teams[seat] ?? ""}: ${text}`), facts: match.facts, link: address({ match: key }),
   });
   row.title = match.facts;

@@ -11,7 +11,6 @@ import { filled } from "./common.js";
  * @property {string | null} command what shows the match instead, if there is anything to show
  * @property {{ name: string, seat: string, isBest: boolean }[]} players
  * @property {string} text
- * @property {string} reason
  * @property {string[]} faults
  * @property {string} facts
  * @property {string | null} link the address of the row
@@ -28,13 +27,13 @@ export function side(id, isBest, values) {
 export const joined = (parts, separator) => parts.flatMap((one, at) => (at ? [document.createTextNode(separator), one] : [one]));
 
 /** @param {MatchRow} row */
-export function matchRow({ id, isChosen, label, href, command, players, text, reason, faults, facts, link }) {
+export function matchRow({ id, isChosen, label, href, command, players, text, faults, facts, link }) {
   const sides = players.map(({ name, seat, isBest }) => side("player", isBest, { team: { text: name, title: name }, seat }));
   return filled("match", {
     self: { id, class: `match${isChosen ? " chosen" : ""}` },
     watch: href === null ? null : { href, "aria-label": `Watch ${label}` }, none: href === null && command === null ? {} : null,
     how: href !== null || command === null ? null : {}, summary: { "aria-label": `How to watch ${label}` }, command: command ?? "",
-    players: joined(sides, " · "), text, reason, faults: faults.map((fault) => filled("fault", { text: fault })),
+    players: joined(sides, " · "), text, faults: faults.map((fault) => filled("fault", { text: fault })),
     facts, address: link === null ? null : {}, link: { href: link ?? "", "aria-label": `Link to ${label}` },
   });
 }

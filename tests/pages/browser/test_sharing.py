@@ -1,4 +1,4 @@
-"""The story and sharing in a real Chromium: moments, the address, pictures and passages, and commands to copy."""
+"""The story and sharing in a real Chromium: moments, the address, pictures, and commands to copy."""
 
 from __future__ import annotations
 
@@ -115,15 +115,11 @@ def test_the_address_holds_step_camera_and_layers(address: str, visit: Open) -> 
     page.wait_for_function("() => location.hash.startsWith('#t=12&') && location.hash.endsWith('&more')")
 
 
-def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Path) -> None:
+def test_a_step_is_shared(address: str, visit: Open, tmp_path: Path) -> None:
     image = pytest.importorskip("PIL.Image")
-    page = visit(address + "#t=250", permissions=PERMISSIONS)
-    wait_for_step(page, 250)
+    page = visit(address + "#t=262", permissions=PERMISSIONS)
+    wait_for_step(page, 262)
     wait_until_read(page, 297)
-    page.keyboard.press("[")
-    for _ in range(12):
-        page.keyboard.press("ArrowRight")
-    page.keyboard.press("]")
     page.keyboard.press("s")
     dialog = page.locator("#sharing")
     assert axe(page) == []
@@ -136,19 +132,10 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     with image.open(tmp_path / "262.png") as found:
         assert found.size[0] == 900
         assert len(found.convert("RGB").getcolors(1 << 24)) > 5, "something is drawn"
-    with page.expect_download() as download:
-        dialog.get_by_role("button", name="Save as video").click()
-    name, _, ending = download.value.suggested_filename.partition(".")
-    assert name == "evasion-talks-runner-250-262"
-    download.value.save_as(tmp_path / "passage")
-    video = (tmp_path / "passage").read_bytes()
-    assert video[4:8] == b"ftyp" if ending == "mp4" else video.startswith(b"\x1a\x45\xdf\xa3"), "the header of its format"
     dialog.get_by_role("button", name="Copy picture").click()
     dialog.get_by_text("The picture is copied.").wait_for()
     kinds = page.evaluate("navigator.clipboard.read().then((items) => items.flatMap((item) => item.types))")
     assert kinds == ["image/png"]
-    page.get_by_label("to step", exact=True).fill("100")
-    assert dialog.get_by_role("button", name="Save as video").is_disabled()
     page.keyboard.press("Escape")
     assert not dialog.is_visible()
     assert step(page) == 262
@@ -162,39 +149,6 @@ def test_a_step_and_a_passage_are_shared(address: str, visit: Open, tmp_path: Pa
     download.value.save_as(tmp_path / "end.png")
     with image.open(tmp_path / "end.png") as end, image.open(tmp_path / "262.png") as before:
         assert end.size == (before.size[0], before.size[1] + 34)
-
-
-#: Between two pictures of a video the page waits until the test lets it go on, while `holds` is set.
-HOLDS_WORK_BACK = """
-globalThis.holds = false;
-globalThis.held = [];
-const { setTimeout } = globalThis;
-globalThis.setTimeout = (work, delay, ...given) => {
-    if (holds && delay === 1000 / 30) held.push(work);
-    else return setTimeout(work, delay, ...given);
-};
-"""
-
-
-def test_work_that_was_given_up_says_nothing_about_later_work(address: str, visit: Open) -> None:
-    page = visit(address, script=HOLDS_WORK_BACK)
-    wait_until_read(page, 297)
-    page.evaluate("() => { holds = true; }")
-    dialog = page.locator("#sharing")
-    for count in (1, 2):
-        page.keyboard.press("s")
-        dialog.get_by_role("button", name="Save as video").click()
-        page.wait_for_function("count => held.length === count", arg=count)
-        if count == 1:
-            page.keyboard.press("Escape")
-            dialog.wait_for(state="hidden")
-    page.evaluate("() => held[0]()")
-    # The first work removes its board when it has ended.
-    page.wait_for_function("() => document.querySelectorAll('canvas.studio').length === 1")
-    assert dialog.get_by_role("status").inner_text() == "Recording the video while it plays…"
-    with page.expect_download():
-        page.evaluate("() => { holds = false; held[1](); }")
-    dialog.get_by_text("The video is in your downloads").wait_for()
 
 
 @pytest.mark.slow

@@ -21,8 +21,7 @@ const KEYS = [
   ["− +", "slower, faster (0.25 to 64)"],
   ["L", "loop"],
   ["G", "go to a step"],
-  ["S", "share: a link, a picture or a video"],
-  ["[ ]", "begin and end a passage to share at this step"],
+  ["S", "share: a link or a picture"],
   ["C", "the next camera: the whole board, follow the players, or zoom in on the end"],
   ["X", "hide the text at the end of the match, and show it again"],
   ["F", "go to the newest step of a running match (with Shift: play faster until there)"],
@@ -189,8 +188,6 @@ function keyDown(event) {
     g: () => goto.focus(),
     // A player's hands are on these keys.
     s: () => (!viewer.seat || viewer.seat.isOver) && viewer.share.open(),
-    "[": () => viewer.tell(viewer.share.mark("from")),
-    "]": () => viewer.tell(viewer.share.mark("to")),
     f: () => (event.shiftKey ? playback.catchUp() : follow()),
     0: () => viewer.recording.track && viewer.board.reset(),
     x: () => viewer.recording.track && viewer.board.words.toggle(),

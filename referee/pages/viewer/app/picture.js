@@ -1,4 +1,4 @@
-// Pictures of the board as files: one step, or a passage as a video. They show what the page shows: its camera and its layers.
+// Pictures of the board as files. They show what the page shows: its camera and its layers.
 
 import { Board } from "./board.js";
 import { el, number, plain } from "../kit/dom.js";
@@ -6,26 +6,15 @@ import { wrapped } from "./hud.js";
 import { named, palette } from "./palette.js";
 import { outcomeText } from "./people.js";
 
-/** Pictures a second of a video. */
-const VIDEO_RATE = 30;
-/** Steps a second at speed 1. */
-const STEP_RATE = 20;
-/** How long the last picture stays, in milliseconds. */
-const HOLD_MS = 2000;
-/** The room around the board, in pixels, and at the end of a match; and the lines for where and why it ended. Videos need even heights. */
+/** The room around the board, in pixels, and at the end of a match; and the lines for where and why it ended. */
 const [MARGIN, END_MARGIN] = [10, 30];
 const END_LINES = 2;
 /** The most players that the caption names. */
 const MOST_NAMED = 8;
 const CAPTION = { height: 44, line: 17, margin: 10 };
 const FONT = "system-ui, sans-serif";
-/** The forms of a video, the best first. */
-const FORMS = ["video/mp4;codecs=avc1.42E01E", "video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"];
-
 /**
  * @typedef {import("./recording.js").Recording} Recording
- * @typedef {{ from: number, to: number, speed: number }} Passage
- * @typedef {{ isGivenUp: boolean, progress: (share: number) => void }} Watcher
  */
 
 /** A second board, outside of what is seen, from which pictures are taken. */
@@ -59,8 +48,7 @@ export class Studio {
     // The rings around the end are seen whole. Its words stand below: they would cover a part of the board.
     board.margin = isEnd ? END_MARGIN : MARGIN;
     const scale = (this.size - 2 * board.margin) / this.side;
-    // Even numbers, as videos need them.
-    [this.wide, this.high] = [board.track.width, board.track.height].map((cells) => 2 * Math.round((cells * scale) / 2 + board.margin));
+    [this.wide, this.high] = [board.track.width, board.track.height].map((cells) => Math.round(cells * scale) + 2 * board.margin);
     this.canvas.style.width = `${this.wide}px`;
     this.canvas.style.height = `${this.high}px`;
     [this.sheet.width, this.sheet.height] = [this.wide, this.high + CAPTION.height + this.endLines * CAPTION.line];
@@ -79,12 +67,11 @@ export class Studio {
     board.center = [...model.center];
   }
 
-  /** Draw a point of the match, which may lie between two steps, with its caption. @param {number} exact */
-  draw(exact) {
-    const { board, sheet, recording } = this;
-    const turn = Math.min(recording.steps, Math.floor(exact));
+  /** Draw a position with its caption. @param {number} turn */
+  draw(turn) {
+    const { board, sheet } = this;
     board.turn = turn;
-    board.glide(exact, exact > turn ? STEP_RATE : 0);
+    board.glide(turn, 0);
     board.words.isPutAway = true;
     board.paint();
     const context = this.context();
@@ -162,53 +149,10 @@ export class Studio {
     return new Promise((resolve, reject) => sheet.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("the browser can't make the picture"))), "image/png"));
   }
 
-  /**
-   * A passage as a video, recorded while it plays; null if it was given up.
-   * @param {Passage} passage
-   * @param {Watcher} watcher
-   * @returns {Promise<Blob | null>}
-   */
-  async video(passage, watcher) {
-    const { from, to, speed } = passage;
-    this.fit(to);
-    this.draw(from);
-    const recorder = new MediaRecorder(this.sheet.captureStream(VIDEO_RATE), { mimeType: videoForm() ?? "", videoBitsPerSecond: 6_000_000 });
-    /** @type {Blob[]} */
-    const parts = [];
-    recorder.ondataavailable = ({ data }) => parts.push(data);
-    const stopped = new Promise((resolve) => {
-      recorder.onstop = resolve;
-    });
-    recorder.start();
-    const begun = performance.now();
-    const length = secondsOf(passage) * 1000;
-    for (;;) {
-      const passed = performance.now() - begun;
-      if (watcher.isGivenUp || passed > length) break;
-      this.draw(Math.min(to, from + (passed / 1000) * STEP_RATE * speed));
-      watcher.progress(Math.min(1, passed / length));
-      await new Promise((resolve) => setTimeout(resolve, 1000 / VIDEO_RATE));
-    }
-    recorder.stop();
-    await stopped;
-    return watcher.isGivenUp ? null : new Blob(parts, { type: recorder.mimeType });
-  }
-
   close() {
     this.board.close();
     this.canvas.remove();
   }
-}
-
-/** The form in which this browser records a video; undefined if it can't. */
-export function videoForm() {
-  if (typeof MediaRecorder === "undefined" || !("captureStream" in HTMLCanvasElement.prototype)) return undefined;
-  return FORMS.find((form) => MediaRecorder.isTypeSupported(form));
-}
-
-/** How many seconds a video of a passage lasts. @param {Passage} passage */
-export function secondsOf({ from, to, speed }) {
-  return (to - from) / (STEP_RATE * speed) + HOLD_MS / 1000;
 }
 
 /** As much of a text as there is room for. @param {CanvasRenderingContext2D} context @param {string} text @param {number} room */

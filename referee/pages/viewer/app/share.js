@@ -1,15 +1,9 @@
-// Sharing: a link to this step, a picture of it, and a passage as a video.
+// Sharing: a link to this step, and a picture of it.
 
-import { closeButton, counted, el, number, part, plain } from "../kit/dom.js";
+import { closeButton, el, number, part, plain } from "../kit/dom.js";
 import { bytesOf } from "../kit/packed.js";
 import { copyButton, copyPicture, save } from "./clip.js";
-import { secondsOf, Studio, videoForm } from "./picture.js";
-
-/** The steps before and after the current one in a passage that nobody has chosen. */
-const BEFORE = 60;
-const AFTER = 20;
-const SIZES = [360, 480, 720, 1080];
-const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+import { Studio } from "./picture.js";
 
 /**
  * What the dialog needs of the page.
@@ -22,63 +16,26 @@ const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
  * @property {(() => Promise<Blob>) | null} file the replay, where the page has all of it
  */
 
-/** The dialog, and the passage that was chosen with [ and ]. */
+/** The dialog. */
 export class Share {
   /** @param {Shown} shown */
   constructor(shown) {
     this.shown = shown;
-    /** @type {number | null} */
-    this.from = null;
-    /** @type {number | null} */
-    this.to = null;
-    /** @type {{ isGivenUp: boolean, progress: (share: number) => void } | null} */
-    this.work = null;
     this.dialog = part("sharing", HTMLDialogElement);
     this.status = el("p", { class: "note", role: "status" });
-  }
-
-  /** The passage begins or ends at this step. @param {"from" | "to"} end */
-  mark(end) {
-    this[end] = this.shown.turn();
-    this.showPassage();
-    return end === "from" ? `A passage to share begins at step ${number(this.shown.turn())}.` : `A passage to share ends at step ${number(this.shown.turn())}.`;
-  }
-
-  /** Show the chosen passage on the scrubber. */
-  showPassage() {
-    const { from, to } = this.passage();
-    const { style } = part("passage", HTMLElement);
-    const steps = Math.max(1, this.shown.recording.steps);
-    style.left = `${(100 * from) / steps}%`;
-    style.width = `${(100 * (to - from)) / steps}%`;
-    part("passage", HTMLElement).hidden = this.from === null && this.to === null;
-  }
-
-  /** @returns {{ from: number, to: number }} */
-  passage() {
-    const { steps } = this.shown.recording;
-    const turn = this.shown.turn();
-    const [from, to] = [this.from ?? Math.max(0, turn - BEFORE), this.to ?? Math.min(steps, turn + AFTER)];
-    return from <= to ? { from, to } : { from: to, to: from };
   }
 
   open() {
     const { dialog, shown } = this;
     if (!shown.recording.track || dialog.open) return;
-    // Work that was given up may still end: it writes into a line that is gone.
+    // Work of before may still end: it writes into a line that is gone.
     this.status = el("p", { class: "note", role: "status" });
-    dialog.replaceChildren(closeButton(dialog), el("h2", { id: "sharing-title" }, "Share"), ...(location.protocol === "about:" ? [] : [this.linkPart()]), this.picturePart(), ...this.passagePart(), ...this.filePart(), this.status);
-    dialog.onclose = () => this.giveUp();
+    dialog.replaceChildren(closeButton(dialog), el("h2", { id: "sharing-title" }, "Share"), ...(location.protocol === "about:" ? [] : [this.linkPart()]), this.picturePart(), ...this.filePart(), this.status);
     dialog.showModal();
   }
 
   close() {
-    this.giveUp();
     if (this.dialog.open) this.dialog.close();
-  }
-
-  giveUp() {
-    if (this.work) this.work.isGivenUp = true;
   }
 
   linkPart() {
@@ -122,73 +79,6 @@ export class Share {
       return "The replay is in your downloads.";
     }) }, "Save the replay");
     return [el("section", {}, el("h3", {}, "Replay"), el("p", { class: "row" }, keep))];
-  }
-
-  passagePart() {
-    if (!videoForm()) return [];
-    const { recording } = this.shown;
-    const passage = this.passage();
-    const field = (/** @type {"from" | "to"} */ end) => {
-      const input = el("input", { type: "number", min: "0", max: recording.steps, inputmode: "numeric", oninput: () => tell() });
-      input.value = String(passage[end]);
-      return input;
-    };
-    const [from, to] = [field("from"), field("to")];
-    const speed = el("select", { "aria-label": "Speed of the passage", onchange: () => tell() }, ...SPEEDS.map((value) => el("option", { value, selected: value === 1 }, `${value}×`)));
-    const size = el("select", { "aria-label": "Size of the board" }, ...SIZES.map((value) => el("option", { value, selected: value === 480 }, `${value} pixels`)));
-    const note = el("p", { class: "note" });
-    /** What the fields say; null if that is no passage. */
-    const chosen = () => {
-      const [begin, end] = [from.valueAsNumber, to.valueAsNumber];
-      return Number.isInteger(begin) && Number.isInteger(end) && begin >= 0 && begin <= end && end <= recording.steps ? { from: begin, to: end, speed: Number(speed.value) } : null;
-    };
-    const video = el("button", { type: "button", onclick: () => {
-      const wanted = chosen();
-      if (wanted) void this.make(wanted, Number(size.value), bar, video, stop);
-    } }, "Save as video");
-    const stop = el("button", { type: "button", hidden: true, onclick: () => this.giveUp() }, "Stop");
-    const bar = el("progress", { max: "1", value: "0", hidden: true, "aria-label": "Progress" });
-    const tell = () => {
-      const wanted = chosen();
-      video.disabled = !wanted;
-      if (!wanted) note.textContent = `Choose steps from 0 to ${number(recording.steps)}, the first one first.`;
-      else {
-        [this.from, this.to] = [wanted.from, wanted.to];
-        note.textContent = `${counted(wanted.to - wanted.from, "step")}; the video lasts ${number(secondsOf(wanted), 1)} s.`;
-      }
-    };
-    const isChosen = this.from !== null || this.to !== null;
-    tell();
-    // A passage that nobody has chosen is another one at the next step.
-    if (!isChosen) this.from = this.to = null;
-    return [el("section", {}, el("h3", {}, "Passage"),
-      el("p", { class: "row" }, el("label", {}, "from step ", from), el("label", {}, "to step ", to), speed, size),
-      el("p", { class: "row" }, video, stop, bar), note,
-      el("p", { class: "note" }, "On the board, ", el("kbd", {}, "["), " begins a passage and ", el("kbd", {}, "]"), " ends it. It shows the camera and the layers of the page."))];
-  }
-
-  /**
-   * @param {import("./picture.js").Passage} passage @param {number} size
-   * @param {HTMLProgressElement} bar @param {HTMLButtonElement} button @param {HTMLButtonElement} stop
-   */
-  async make(passage, size, bar, button, stop) {
-    const work = { isGivenUp: false, progress: (/** @type {number} */ share) => { bar.value = share; } };
-    this.work = work;
-    bar.value = 0;
-    bar.hidden = stop.hidden = false;
-    button.disabled = true;
-    const studio = new Studio(this.shown.board, this.shown.recording, size);
-    await this.run(async () => {
-      this.status.textContent = "Recording the video while it plays…";
-      const found = await studio.video(passage, work);
-      if (!found) return "Stopped.";
-      const ending = found.type.startsWith("video/mp4") ? "mp4" : "webm";
-      save(found, `${this.name()}-${passage.from}-${passage.to}.${ending}`);
-      return `The video is in your downloads (${number(found.size / 1000)} kB).`;
-    });
-    studio.close();
-    bar.hidden = stop.hidden = true;
-    button.disabled = false;
   }
 
   /** Do something, and show its result as a sentence. @param {() => Promise<string>} work */
