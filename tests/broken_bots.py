@@ -144,24 +144,14 @@ BROKEN: dict[str, Broken] = {
     "edges": _bot(_MOVE, "    assert (state['prey']['x'], state['prey']['y']) != (299, 0)", "positions", may="match rule-sets"),
     "stuck": _bot(_MOVE, "    assert len(state['walls']) != 4", "positions"),
     "about-to-end": _bot(_MOVE, "    assert number != 500 or state['prey']['y'] != state['hunter']['y'] or state['walls']", "positions"),
-    "large-numbers": _bot(_MOVE, "    assert all(wall['id'] < 9999 for wall in state['walls'])", "positions"),
-    "impossible": _bot(_MOVE, "    assert [state['prey'][key] for key in 'xy'] != [state['hunter'][key] for key in 'xy']", "", "positions"),
     # Reading
     "in-pieces": _said(
         _READS,
         "def lines():\n    while data := os.read(0, 1 << 20):\n        yield from data.splitlines()\n",
-        "wire-forms positions",
-    ),
-    "several-at-once": _said(
-        _READS,
-        "def lines():\n    while data := os.read(0, 1 << 20):\n        while data[-1:] != b'\\n':\n            data += os.read(0, 1 << 20)\n"
-        "        yield data.splitlines()[0]\n",
-        "wire-forms",
-        time=_SHORT,
+        "positions",
     ),
     "unknown-fields": _bot(_MOVE, "    assert len(question) == 5", "unknown-fields"),
     "unknown-messages": _said("def other(message):\n    pass", "def other(message):\n    raise ValueError(message)", "unknown-fields"),
-    "other-spelling": _said("    message = json", "    assert '\"type\":' in line\n    message = json", "", "wire-forms"),
     "refusals": _bot(_MOVE, "    assert all(notice['code'] == 'ignored' for notice in question['notices'])", "wire-forms"),
     "unusual-texts": _said("    message = json", "    assert line.isascii()\n    message = json", "wire-forms"),
     "turn-jumps": _bot(_MOVE, "    assert not ASKED or number <= ASKED[-1] + 2", "wire-forms"),
@@ -191,23 +181,10 @@ BROKEN: dict[str, Broken] = {
     # The end
     "exits-at-end": _bot(_END, "    time.sleep(60)", "exits-at-end"),
     "exit-status": _bot(_END, "    raise SystemExit(3)", "", "exits-at-end"),
-    "exits-without-end": _said("def end(result):\n    pass", "def end(result):\n    os._exit(0)", "exits-without-end")._replace(
-        changes=(
-            ("def end(result):\n    pass", "def end(result):\n    os._exit(0)"),
-            (_READS, f"{_READS[: -len('    return sys.stdin' + chr(10))]}    yield from sys.stdin\n    time.sleep(60)\n"),
-        )
-    ),
-    "any-result": _bot(_END, "    assert result['reason'] != 'won-in-a-new-way'", "any-result"),
-    "no-question": _bot(_END, "    ASKED[-1]", "any-result"),
-    "no-processes": _bot(
-        _SETUP, "subprocess.Popen(['sleep', '60'], stdin=-3, stdout=-3, stderr=-3, start_new_session=True)", "", "no-processes"
-    ),
     # Matches
     "match": _bot(_MOVE, "    assert number != 160", "match"),
     "refused-moves": _bot(_MOVE, "    move = {'build': {'kind': 'vertical'}}", "", "match", may="rule-sets"),
     "same-seed": _bot(_MOVE, "    move = {'go': [os.urandom(1)[0] % 3 - 1, 0]}", "", "same-seed", may="rule-sets", seat="prey"),
-    "two-at-once": _bot(_SETUP, "import fcntl\nfcntl.flock(KEPT := open(__file__), fcntl.LOCK_EX | fcntl.LOCK_NB)", "two-at-once"),
-    "stopped-between-turns": _bot(_SETUP, "signal.signal(signal.SIGCONT, lambda *_: os._exit(3))", "stopped-between-turns", may="match"),
 }
 SHELL = """#!/bin/sh
 # It answers every message as if it were a question.

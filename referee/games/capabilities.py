@@ -68,9 +68,9 @@ class Marking(NamedTuple):
 
 
 #: The kinds of positions in which ``referee check`` asks a bot: an empty board; a full one; the last step of a match; the longest state; the
-#: edges of the board; nobody can move; the match is about to end; no match can reach it; the largest numbers; other settings.
+#: edges of the board; nobody can move; the match is about to end; other settings.
 EMPTY, FULL, LAST, LONG, EDGE = "empty", "full", "last", "long", "edge"
-STUCK, DECISIVE, IMPOSSIBLE, NUMBERS, SETTINGS = "stuck", "decisive", "impossible", "numbers", "settings"
+STUCK, DECISIVE, SETTINGS = "stuck", "decisive", "settings"
 
 
 class Position(NamedTuple):

@@ -91,12 +91,6 @@ class BotLauncher(PlanLauncher):
         plans = {seat: bot_plan(bot) for seat, bot in self.build(bots).items()}
         return self.launch_plans(plans, self.level, logs, cpu_seconds)
 
-    def beside(self) -> Launcher:
-        """Return another launcher at the same level."""
-        launcher = BotLauncher(lambda _: self.level, self.check)
-        launcher.settle(())
-        return launcher
-
     def clear_machine(self, bots: Mapping[str, Bot] = _NOBODY, seats: tuple[str, ...] = (), cpu_seconds: int | None = None) -> None:
         """Raise MatchVoid if known good bots fail in place of a match's bots (None: of two bots). The match has ended."""
         level = self.level

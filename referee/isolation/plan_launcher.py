@@ -281,11 +281,6 @@ class PlanLauncher:
         """Return the supervisor and all processes below it."""
         return supervisor.descendants(self._supervision.watchdog) if self._supervision else []
 
-    @property
-    def is_busy(self) -> bool:
-        """True while it runs the bots of a match."""
-        return self._supervision is not None
-
     def renew(self, *, is_sound: bool) -> None:
         """End every process of the match and everything that they left, and close all descriptors but those of the supervisor.
 

@@ -110,10 +110,6 @@ class Launcher(Protocol):
     def processes(self) -> Mapping[str, Process]:
         """The processes of the present match, or of the last one, by seat."""
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether it runs the bots of a match."""
-
     def settle(self, bots: Sequence[Bot]) -> None:
         """Find the level for the bots of the next match. UsageError if the one that was asked for isn't possible, or if two need one port."""
 
@@ -155,9 +151,6 @@ class Launcher(Protocol):
 
     def priority(self) -> tuple[int, int] | None:
         """Return the scheduling policy and the nice value that its bots get."""
-
-    def beside(self) -> Launcher:
-        """Return another launcher at the same level, for bots that run at the same time. The caller closes it."""
 
     def clear_machine(self, bots: Mapping[str, Bot] = ..., seats: tuple[str, ...] = ..., cpu_seconds: int | None = None) -> None:
         """Raise MatchVoid if known good bots fail in place of those of a match that has ended, or without bots in a match of two.

@@ -53,8 +53,8 @@ FailureReason = Literal[
 #: The reasons of a late player.
 NO_ANSWER = frozenset(("silent", "unread", "unfinished"))
 #: The codes of faults: the reasons of failures and of wrong lines, and: a dialect doesn't know the line; the game refuses the move; no program
-#: came to the port of its dialect; an answer before the end of its question, in a check.
-FaultCode = FailureReason | LineReason | Literal["bad-line", "bad-move", "illegal-move", "unconnected", "hasty"]
+#: came to the port of its dialect.
+FaultCode = FailureReason | LineReason | Literal["bad-line", "bad-move", "illegal-move", "unconnected"]
 
 
 class Failure(NamedTuple):
@@ -302,7 +302,6 @@ _SENTENCES: dict[FaultCode, Callable[..., str]] = {
     "unconnected": lambda seat, label, dialect, limit: (
         f"{who(seat, label)} did not connect to its port and tell its name by the {dialect} protocol{_within(limit)}."
     ),
-    "hasty": lambda quote: f"It answered before its question had ended: {quote}.",
 }
 FAULT_CODES = frozenset(_SENTENCES)
 

@@ -95,7 +95,7 @@ def test_an_error_of_the_program_is_said_once_with_its_line(line: str, columns: 
 
 
 def test_the_failures_come_again_at_the_end_and_quiet_prints_only_them(referee: Cli, folder: Path) -> None:
-    words = ("check", "broken.py", "--only", "ready,start-messages,two-at-once", "--isolation", "none")
+    words = ("check", "broken.py", "--only", "ready,start-messages,same-seed", "--isolation", "none")
     done = referee(*words)
     listed, _, end = done.stdout.partition("\nbroken.py fails as hunter:\n")
     assert "sent  " not in listed
@@ -119,8 +119,8 @@ def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder:
     ("source", "only", "cause", "status"),
     [
         (f"#!{sys.executable}\nraise SystemExit(3)\n", "memory", "starts", 1),
-        (f"#!{sys.executable}\nprint('hello', flush=True)\ninput()\ninput()\n", "memory,two-at-once", "ready", 1),
-        (f'#!{sys.executable}\ninput()\nprint(\'{{"type":"ready","protocol":1}}\', flush=True)\ninput()\n', "two-at-once", "answers", 1),
+        (f"#!{sys.executable}\nprint('hello', flush=True)\ninput()\ninput()\n", "memory,same-seed", "ready", 1),
+        (f'#!{sys.executable}\ninput()\nprint(\'{{"type":"ready","protocol":1}}\', flush=True)\ninput()\n', "same-seed", "answers", 1),
         ("#!/no/such/interpreter\n", "memory", "starts", 3),
     ],
     ids=["ends at once", "no answer", "one at a time", "no interpreter"],
@@ -376,7 +376,7 @@ def test_a_folder_is_built_once_and_the_errors_of_its_build_are_shown(referee: C
     (tmp_path / "cbot").mkdir()
     (tmp_path / "cbot/bot.toml").write_text('build = "gcc -o bot bot.c"\nrun = "./bot"\n')
     (tmp_path / "cbot/bot.c").write_text(f"// {tmp_path}: never built before\n#include <stdlib.h>\n{C}")
-    done = referee("check", "cbot", "--only", "ready,answers,two-at-once", "--isolation", "none")
+    done = referee("check", "cbot", "--only", "ready,answers,same-seed", "--isolation", "none")
     assert done.returncode == 0, done.stdout
     assert done.stderr.count("Building cbot") == 1
     (tmp_path / "cbot/bot.c").write_text("int main(")

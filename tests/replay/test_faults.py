@@ -57,7 +57,6 @@ def faults() -> Iterator[Fault]:
     yield Fault.of(MALFORMED, "bad-move", {"seat": "prey", "turn": 3, "why": "move.go is 5"}, "'x'")
     yield Fault.of(ILLEGAL, "illegal-move", {"seat": "prey", "turn": 3, "why": "there is a wall"}, "'x'")
     yield Fault.of(LATE, "unconnected", {**_WHO, "dialect": "architect", "limit": None})
-    yield Fault.of(MALFORMED, "hasty", {"quote": "'x'"})
 
 
 def test_there_is_a_fault_of_every_code() -> None:

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
-import select
-import termios
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,8 +39,6 @@ _START_MORE = 2.0
 _AT_WORK = 0.25
 #: How long output that nobody asked for may take to come, in seconds.
 _NOISE = 0.05
-#: How often the referee looks whether a bot has read what it was sent, in seconds.
-_LOOK = 0.005
 SEED, MATCH = 7411, "2c9b8e5f7a1d4c60"
 
 
@@ -131,10 +125,7 @@ class Interview:
         self.settings = subject.settings if settings is None else settings
         self.seat = subject.seat
         self.log = Log(None, subject.launcher.level.limits.stderr_bytes)
-        #: Two processes at the same time need two launchers.
-        self._own_launcher = subject.launcher.beside() if subject.launcher.is_busy else None
-        launcher = self._own_launcher or subject.launcher
-        self.exchange = Exchange({self.seat: subject.bot}, {self.seat: self.log}, launcher, on_tick=self._look)
+        self.exchange = Exchange({self.seat: subject.bot}, {self.seat: self.log}, subject.launcher, on_tick=self._look)
         self.control = subject.time
         #: The number of its questions.
         self.questions = 0
@@ -162,8 +153,6 @@ class Interview:
     def close(self) -> None:
         """End the bot and everything that it has started."""
         self.exchange.close(is_sound=True)
-        if self._own_launcher is not None:
-            self._own_launcher.close()
 
     # Messages
 
@@ -317,20 +306,6 @@ class Interview:
         self.settle()
         self.sent = data
         self.exchange.tell(self.seat, data)
-
-    def blame(self, sent: bytes) -> None:
-        """Let reports show this message, in place of the line that was sent last."""
-        self.sent = sent
-
-    def wait_until_read(self, seconds: float) -> None:
-        """Wait until it has read all that was sent, at most for a time; not at all where the system can't tell."""
-        deadline, waiting = perf_counter() + seconds, bytearray(4)
-        with contextlib.suppress(OSError):
-            while perf_counter() < deadline and not self.has_ended:
-                fcntl.ioctl(self.link.stdin, termios.FIONREAD, waiting)
-                if not any(waiting):
-                    return
-                select.select([], [], [], _LOOK)
 
     # The end
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from itertools import islice
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,9 +26,9 @@ from referee.wire import encode
 from referee.wire.decode import is_start, question
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from referee.author.check.interview import Interview, Response
+    from referee.author.check.interview import Interview
     from referee.author.check.shared_runs import CheckedBot
     from referee.games.game import Game, Notice, Seat, Settings
     from referee.players.player import Player
@@ -42,7 +41,6 @@ _STEPS, _SECONDS, _OTHER_SECONDS = 1_500, 8.0, 4.0
 #: The part of its moves that may be refused.
 _REFUSED = 0.2
 _COMPARED = 10
-_PAUSE = 0.05
 
 
 class Late(NamedTuple):
@@ -249,40 +247,6 @@ def _moves(bot: CheckedBot, interview: Interview) -> list[tuple[bytes, str]]:
     return moves
 
 
-def two_at_once(bot: CheckedBot) -> Finding:
-    """Two matches at the same time, as in a league."""
-    remedy = "Use no file, port or lock of a fixed name: a league plays several matches of a bot at once."
-    with bot.interview() as first, bot.interview() as second:
-        both: Sequence[Interview] = (first, second)
-        for interview in both:
-            response = bot.greeted(interview)
-            if response.reason:
-                return bot.complaint(response, interview, "In two matches at the same time", remedy)
-        for turn, state in islice(bot.positions.walk(first.settings), 3):
-            for interview in both:
-                response = interview.ask(turn, state)
-                interview.listen(0.0)
-                if bot.trouble(response):
-                    return bot.complaint(response, interview, "In two matches at the same time", remedy)
-    return ok("It plays two matches at the same time.")
-
-
-def stopped(bot: CheckedBot) -> Finding:
-    """The referee stops bots between their turns, and lets them go on for the next question."""
-
-    def ask_stopped(interview: Interview, turn: int, state: object) -> Response:
-        interview.settle()
-        interview.process.stop()
-        interview.listen(_PAUSE)
-        response = interview.ask(turn, state)
-        interview.listen(0.0)
-        return response
-
-    remedy = "Handle no SIGCONT; repeat a read that a signal has interrupted (EINTR)."
-    failure = bot.tried("After it was stopped and continued", remedy, lambda interview: bot.play(interview, 3, ask_stopped))
-    return failure or ok("It continues after it was stopped between its turns.")
-
-
 CHECKS = (
     Check(
         "match",
@@ -291,6 +255,4 @@ CHECKS = (
         all_of(match, refused_moves),
     ),
     Check("same-seed", GROUP, "The same seed and the same questions give the same answers.", same_seed),
-    Check("two-at-once", GROUP, "It plays two matches at the same time.", two_at_once),
-    Check("stopped-between-turns", GROUP, "It continues after the referee has stopped it between its turns.", stopped),
 )

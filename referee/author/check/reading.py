@@ -1,4 +1,4 @@
-"""Checks of how a bot reads: questions that come in pieces or together, and messages with unusual content."""
+"""Checks of how a bot reads messages with unusual content."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from referee.author.check.check import Check, all_of
-from referee.author.check.check_result import FAILED, WARNING, Finding, ok, quoted, skipped
+from referee.author.check.check_result import Finding, ok
 from referee.author.check.interview import Response, with_fields
-from referee.replay.faults import MALFORMED, Fault
+from referee.match import judge
+from referee.replay.faults import Failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,10 +25,8 @@ if TYPE_CHECKING:
     Mutation = Callable[[Interview, int, object], Iterator[bytes]]
 
 GROUP = "reading"
-#: How long a bot is watched after a part of a question, in seconds.
+#: How long a bot is watched after a message that needs no answer, in seconds.
 _PAUSE = 0.1
-#: How long a bot may take to read a part of a question, in seconds.
-_READING = 2.0
 _UNKNOWN_FIELDS = {"weather": "fine", "more": {"list": [1, 2.5, None, True], "text": "new in a later version"}}
 _UNKNOWN_MESSAGE = {"type": "weather", "turn": 1, "forecast": ["sun", None, {"rain": 0.3}], "move": {}}
 #: Texts that trip programs which look for characters instead of reading JSON.
@@ -41,43 +40,10 @@ _TEXTS = (
 _JUMPS = (0, 7, 8, 4000, 999_999)
 
 
-def ask_in_form(bot: CheckedBot, way: str, asking: Asking, remedy: str, questions: int = 2, status: str = FAILED) -> Finding:
+def ask_in_form(bot: CheckedBot, way: str, asking: Asking, remedy: str, questions: int = 2) -> Finding:
     """Ask the first questions of a match in a certain way; ``way`` names it at the beginning of a sentence."""
-    failure = bot.tried(way, remedy, lambda interview: bot.play(interview, questions, asking), status=status)
+    failure = bot.tried(way, remedy, lambda interview: bot.play(interview, questions, asking))
     return failure or ok(f"{way} it answers.")
-
-
-def in_pieces(interview: Interview, turn: int, state: object) -> Response:
-    """Ask a question that arrives in three parts."""
-    question = interview.question(turn, state)
-    for start, end in ((0, 1), (1, len(question) // 2)):
-        interview.write(question[start:end])
-        interview.wait_until_read(_READING)
-        early = interview.listen(_PAUSE)
-        if early:
-            return _early(interview, question[:end], early)
-    response = interview.ask(turn, state, question[len(question) // 2 :])
-    interview.blame(question)
-    return response
-
-
-def _early(interview: Interview, sent: bytes, early: bytes) -> Response:
-    interview.blame(sent)
-    return Response(early, reason="early", fault=Fault.of(MALFORMED, "hasty", {"quote": quoted(early)}))
-
-
-def together(bot: CheckedBot) -> Finding:
-    """Ask with a message that needs no answer and a question, in one write."""
-    if ask_in_form(bot, "Alone,", _after_unknown, "").status == FAILED:
-        return skipped("It doesn't ignore unknown messages; see the check unknown-fields.")
-    remedy = "Split what you read at its newlines: one read from a pipe may return several lines."
-    return ask_in_form(bot, "When two messages come at once,", _each(_joined), remedy)
-
-
-def _after_unknown(interview: Interview, turn: int, state: object) -> Response:
-    interview.write(_line(_UNKNOWN_MESSAGE))
-    interview.listen(_PAUSE)
-    return interview.ask(turn, state)
 
 
 def unknown_message(interview: Interview, turn: int, state: object) -> Response:
@@ -85,10 +51,10 @@ def unknown_message(interview: Interview, turn: int, state: object) -> Response:
     interview.write(_line(_UNKNOWN_MESSAGE))
     said = interview.listen(_PAUSE)
     if said:
-        return _early(interview, _line(_UNKNOWN_MESSAGE), said)
+        return Response(said, reason="early", fault=judge.fault(interview.player, Failure("early", said.strip())))
     response = interview.ask(turn, state)
     if response.has_ended:
-        interview.blame(_line(_UNKNOWN_MESSAGE))
+        interview.sent = _line(_UNKNOWN_MESSAGE)
     return response
 
 
@@ -111,22 +77,12 @@ def _each(mutation: Mutation) -> Asking:
     return asking
 
 
-def _joined(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
-    yield _line(_UNKNOWN_MESSAGE) + interview.question(turn, state)
-
-
 def _with_unknown_fields(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
     message = json.loads(interview.question(turn, state))
     message["left"] = {**message["left"], **_UNKNOWN_FIELDS}
     if isinstance(message["state"], dict):
         message["state"] = {**message["state"], **_UNKNOWN_FIELDS}
     yield with_fields(_line(message), _UNKNOWN_FIELDS)
-
-
-def _spelled_otherwise(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
-    message = json.loads(interview.question(turn, state))
-    turned = {key: message[key] for key in reversed(message)}
-    yield json.dumps(turned, separators=(" , ", " : ")).encode() + b"\n"
 
 
 def _with_refusals(interview: Interview, turn: int, state: object) -> Iterator[bytes]:
@@ -151,18 +107,12 @@ def _line(message: dict[str, Json]) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-def _form(way: str, asking: Asking, remedy: str, *, questions: int = 2, status: str = FAILED) -> Callable[[CheckedBot], Finding]:
-    return partial(ask_in_form, way=way, asking=asking, remedy=remedy, questions=questions, status=status)
+def _form(way: str, asking: Asking, remedy: str, *, questions: int = 2) -> Callable[[CheckedBot], Finding]:
+    return partial(ask_in_form, way=way, asking=asking, remedy=remedy, questions=questions)
 
 
 #: Forms in which messages come. In each row: how the bot is asked, and what its author can do if it doesn't answer.
 _FORMS = (
-    _form(
-        "When a question comes in pieces,",
-        in_pieces,
-        "Read up to the newline: one read from a pipe may return a part of a line.",
-    ),
-    together,
     _form(
         "With notices of refused moves,",
         _each(_with_refusals),
@@ -183,12 +133,6 @@ _FORMS = (
         "With no time left,",
         _each(_without_time),
         "With little time left answer at once with a plain move; the time left may be 0.",
-    ),
-    _form(
-        "With spaces and other order in the JSON,",
-        _each(_spelled_otherwise),
-        "Read JSON with a library, or skip spaces and look up each key by its name: the order of keys means nothing.",
-        status=WARNING,
     ),
 )
 CHECKS = (
@@ -212,7 +156,7 @@ CHECKS = (
     Check(
         "wire-forms",
         GROUP,
-        "It reads messages that come in pieces or together, any JSON and texts, turns that jump, and a clock without time.",
+        "It reads notices of all kinds, any text, turns that jump, and a clock without time.",
         all_of(*_FORMS),
     ),
 )

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import select
 from functools import cached_property
 from itertools import islice
-from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from referee.author.check.check_result import FAILED, Finding, no_line, quoted
@@ -15,7 +13,7 @@ from referee.author.check.positions import Positions
 from referee.author.check.time_limits import LateBudget
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from referee.games.capabilities import Position
     from referee.games.game import Json, Settings
@@ -30,8 +28,6 @@ _QUIET, _MOMENT = 0.25, 0.02
 _HELD_BACK = 2.0
 #: How long a bot may take to exit before it counts as one that stays, in seconds. A match waits for one second.
 EXIT_PATIENCE = 5.0
-#: How long the processes of a bot may run after its own end before they count as left behind, in seconds.
-_LEAVING = 1.0
 #: The end of a match that nobody has won or lost.
 RESULT: dict[str, Json] = {"reason": "stopped", "winner": None, "scores": {}, "text": "The match was stopped.", "steps": 8}
 
@@ -58,8 +54,7 @@ class Transcript:
 
     ``start`` is the start message, and ``ready`` came for it. ``unasked`` came between ``ready`` and the first question, ``held_back`` only
     after the bot's input had ended. ``problems`` are the reasons that answers were wrong for, each with an example. ``left_after`` is the time
-    until it ended after the end of the match, in seconds, ``status`` how it ended. ``children`` are processes that it left behind. ``memory``
-    is its memory at the peak, in bytes.
+    until it ended after the end of the match, in seconds, ``status`` how it ended. ``memory`` is its memory at the peak, in bytes.
     """
 
     def __init__(self, bot: CheckedBot, interview: Interview) -> None:
@@ -77,7 +72,6 @@ class Transcript:
         if first.reason in ("silent", "unfinished") and not first.place:
             interview.link.close_one("stdin")
             self.held_back = (first.line or b"") + interview.listen(_HELD_BACK)
-        children = interview.process.below()
         self.left_after: float | None = None
         if self.last.reason == "silent" and not self.held_back:
             # It would only be waited for once more.
@@ -87,7 +81,6 @@ class Transcript:
         interview.exchange.drain()
         self.stderr = tuple(line.decode("utf-8", "replace") for line in interview.log.last_lines())
         self.status, self.memory = interview.process.status, interview.peak
-        self.children = _left_behind(children) if self.left_after is not None else ()
 
     @property
     def is_ready(self) -> bool:
@@ -234,7 +227,6 @@ class CheckedBot:
         *,
         settings: Settings | None = None,
         start: Mapping[str, Json] = _AS_USUAL,
-        status: str = FAILED,
         is_of_start: bool = False,
     ) -> Finding | None:
         """Start the bot and ask it; ``way`` says how, at the beginning of a sentence. Return what is wrong, None if nothing is.
@@ -245,19 +237,19 @@ class CheckedBot:
         with self.interview(settings) as interview:
             response = self.greeted(interview, interview.start_line(**start))
             if response.reason:
-                return self.complaint(response, interview, way, remedy, status) if is_of_start or self.trouble(response) else None
+                return self.complaint(response, interview, way, remedy) if is_of_start or self.trouble(response) else None
             for response in asking(interview):
                 if response.reason:
-                    return self.complaint(response, interview, way, remedy, status) if self.trouble(response) else None
+                    return self.complaint(response, interview, way, remedy) if self.trouble(response) else None
         return None
 
-    def tried_at(self, position: Position, way: str, remedy: str, *, status: str = FAILED, is_of_start: bool = False) -> Finding | None:
+    def tried_at(self, position: Position, way: str, remedy: str, *, is_of_start: bool = False) -> Finding | None:
         """Ask the bot in one position, as ``tried`` does."""
 
         def asking(interview: Interview) -> list[Response]:
             return [interview.ask(position.turn, position.state)]
 
-        return self.tried(way, remedy, asking, settings=position.settings, status=status, is_of_start=is_of_start)
+        return self.tried(way, remedy, asking, settings=position.settings, is_of_start=is_of_start)
 
     @cached_property
     def transcript(self) -> Transcript:
@@ -277,27 +269,3 @@ def _is_object(text: bytes) -> bool:
         return isinstance(json.loads(text), dict)
     except ValueError:
         return False
-
-
-def _left_behind(pids: Sequence[int]) -> tuple[int, ...]:
-    """Return the processes that still run some time after the bot's end."""
-    deadline = perf_counter() + _LEAVING
-    left = _alive(pids)
-    while left and perf_counter() < deadline:
-        select.select([], [], [], 0.02)
-        left = _alive(left)
-    return tuple(left)
-
-
-def _alive(pids: Sequence[int]) -> list[int]:
-    """Return the processes that still run; those that have ended but were not waited for don't count."""
-    alive = []
-    for pid in pids:
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123 - it may vanish at any moment
-                state = file.read().rpartition(b")")[2].split()[:1]
-        except OSError:
-            continue
-        if state not in ([b"Z"], [b"X"]):
-            alive.append(pid)
-    return alive

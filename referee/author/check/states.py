@@ -1,4 +1,4 @@
-"""Checks of positions: every kind of state, also states that no match reaches. Each position is asked in a process of its own."""
+"""Checks of positions: every kind of state. Each position is asked in a process of its own."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from referee.author.check.check import Check, all_of
-from referee.author.check.check_result import FAILED, WARNING, Finding, ok, skipped
-from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, STUCK
+from referee.author.check.check_result import WARNING, Finding, ok, skipped
+from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, LAST, LONG, STUCK
 from referee.wire import encode
 
 if TYPE_CHECKING:
@@ -23,16 +23,14 @@ _REMEDIES = {
     STUCK: "If there is no good move, answer with one that does nothing.",
     DECISIVE: "Answer also if the match seems to be over: the referee decides when it is.",
     EDGE: "Test whether a cell is on the board before you look at it.",
-    NUMBERS: "Read whole numbers of 64 bits, and make no table that is as long as a number is large.",
-    IMPOSSIBLE: "Answer with a plain move where a position makes no sense; a mistake of yours then costs a move and not the match.",
 }
 
 
-def ask_positions(kind: str, bot: CheckedBot, status: str = FAILED) -> Finding:
+def ask_positions(kind: str, bot: CheckedBot) -> Finding:
     """Ask about all positions of a kind."""
     positions = bot.positions.of(kind)
     for position in positions:
-        if failure := bot.tried_at(position, f"Asked in this position: {position.about}", _REMEDIES[kind], status=status):
+        if failure := bot.tried_at(position, f"Asked in this position: {position.about}", _REMEDIES[kind]):
             return failure
     if not positions:
         return skipped("The game offers no such position.")
@@ -70,11 +68,7 @@ CHECKS = (
     Check(
         "positions",
         GROUP,
-        "It answers in every kind of position: at the start, on a full board, at the edges, with large numbers, at the end.",
-        all_of(
-            *(partial(ask_positions, kind) for kind in _REMEDIES if kind != IMPOSSIBLE),
-            long_state,
-            partial(ask_positions, IMPOSSIBLE, status=WARNING),
-        ),
+        "It answers in every kind of position: at the start, on a full board, at the edges, at the end.",
+        all_of(*(partial(ask_positions, kind) for kind in _REMEDIES), long_state),
     ),
 )

@@ -5,13 +5,12 @@ Those of time, memory and a match come early, because a bot that is late for too
 
 from __future__ import annotations
 
-from referee.author.check import answers, ending, matches, memory, reading, starting, states, timing
+from referee.author.check import answers, ending, matches, reading, starting, states, timing
 
 CHECKS = (
     *starting.CHECKS,
     *answers.CHECKS,
     *timing.CHECKS,
-    *memory.CHECKS,
     *matches.CHECKS,
     *starting.MESSAGES,
     *states.CHECKS,

@@ -6,10 +6,10 @@ from itertools import islice
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.author.check.check import Check
-from referee.author.check.check_result import FAILED, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
+from referee.author.check.check import NOT_READY, STARTED, Check
+from referee.author.check.check_result import FAILED, KEEPING, THINKING, WARNING, Finding, ok, quoted, seconds_shown, skipped
 from referee.replay.faults import LATE
-from referee.support.words import counted
+from referee.support.words import counted, size_text
 
 if TYPE_CHECKING:
     from referee.author.check.interview import Interview, Response
@@ -25,7 +25,13 @@ _IDLE_ROUNDS = 4
 #: The assumed number of questions of a match whose length the game doesn't limit.
 _LONG_MATCH = 10_000
 #: The part of a limit from which on a value is close to it.
-CLOSE = 0.5
+_CLOSE = 0.5
+#: Growth of memory that is the measure's own noise, in bytes.
+_NOISE = 4 << 20
+_FORGET = (
+    "A list, a dict or a cache grows with each move; give it an end. In Python: collections.deque(maxlen=1000) in place of a list, "
+    "@functools.lru_cache(maxsize=10_000) in place of a dict."
+)
 
 
 class Course(NamedTuple):
@@ -112,7 +118,7 @@ def slow_answers(bot: CheckedBot) -> Finding:
         return Finding(FAILED, text, counted(count, "question"), came, THINKING)
     limit_text = "" if limit is None else f"; the limit is {limit:g} s"
     text = f"The 99th percentile of the answers takes {seconds_shown(p99)}{limit_text}. The longest takes {seconds_shown(longest.own_seconds)}."
-    if limit is not None and p99 > CLOSE * limit:
+    if limit is not None and p99 > _CLOSE * limit:
         return Finding(WARNING, text, counted(count, "question"), came, THINKING)
     return ok(text)
 
@@ -161,8 +167,42 @@ def idle(bot: CheckedBot) -> Finding:
     return ok(text)
 
 
+def memory(bot: CheckedBot) -> Finding:
+    """The memory of all its processes at their peaks, also at the end of the longest match: that of the later answers shows how it grows."""
+    seen, limit = bot.transcript, bot.subject.launcher.level.limits.memory_bytes
+    if not seen.is_ready and not seen.ready.exceeds_memory:
+        return skipped(NOT_READY)
+    readings, trouble = [seen.memory], seen.last
+    if seen.answers:
+        course = bot.once(take_course)
+        readings, trouble = [seen.ready.memory, *(response.memory for response in course.responses)], course.trouble or seen.ready
+    peak = max(seen.memory, trouble.memory, *readings)
+    middle = len(readings) // 2
+    growth = (readings[-1] - readings[middle]) / max(1, len(readings) - 1 - middle) if readings[-1] - readings[middle] > _NOISE else 0.0
+    grows = f" Its memory grows by {size_text(int(growth))} a move." if growth else ""
+    remedy, questions = _FORGET if growth else KEEPING, counted(max(1, len(readings) - 1), "question")
+    if trouble.exceeds_memory:
+        when = f"in question {len(readings)}" if seen.is_ready else "before it was ready"
+        text = f"It used more memory than its limit of {size_text(limit)} {when}, and was ended.{grows}"
+        return Finding(FAILED, text, questions, "the end of the program", remedy)
+    if not peak:
+        return skipped("This system doesn't tell the memory of a process.")
+    text = f"It used up to {size_text(peak)}; the limit is {size_text(limit)}.{grows}"
+    if peak > limit:
+        # Without isolation the limit isn't kept.
+        return Finding(FAILED, text, questions, size_text(peak), remedy)
+    count = questions_of_match(bot) if growth else 0
+    if readings[-1] + growth * count > limit:
+        after = len(readings) + int((limit - readings[-1]) / growth)
+        return Finding(
+            WARNING, f"{text} It meets the limit after about {after:,} of up to {count:,} moves.", questions, size_text(peak), remedy
+        )
+    return Finding(WARNING, text, questions, size_text(peak), remedy) if peak > _CLOSE * limit else ok(text)
+
+
 CHECKS = (
     Check("slow-answers", GROUP, "Every answer is within the limit of a move, and the 99th percentile well within it.", slow_answers),
     Check("whole-match", GROUP, "At its present speed the bank lasts for the longest match.", whole_match),
     Check("idle-time", GROUP, "It uses no processor time while it isn't asked.", idle),
+    Check("memory", GROUP, "Its memory is well within the limit, and doesn't grow from question to question.", memory, STARTED),
 )

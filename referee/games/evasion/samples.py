@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, SETTINGS, STUCK, Position, Samples
+from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, LAST, LONG, SETTINGS, STUCK, Position, Samples
 from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall
 from referee.games.evasion.board.walls import Walls
 from referee.games.evasion.game import GAME
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 #: The most walls that a setting allows: about 64 KiB of state.
 _MOST_WALLS = 1_000
-_MILLION = 1_000_000
-#: The first id of walls in a long match.
-_HIGH_ID = 900_000
 #: Rows and columns from one short wall to the next, and the length of such a wall.
 _ROWS, _COLUMNS, _LENGTH = 4, 6, 3
 
@@ -27,7 +24,7 @@ _ROWS, _COLUMNS, _LENGTH = 4, 6, 3
 def positions(settings: Settings, seat: Seat) -> list[Position]:
     """Return positions in which the seat is asked, for the settings of a match."""
     samples = []
-    for kind, about, state in (*_usual(settings), *_odd(settings), *_other_settings(settings)):
+    for kind, about, state in (*_usual(settings), *_other_settings(settings)):
         position = _asked(state, seat, is_last=kind == LAST)
         if position is not None:
             samples.append(Position(kind, about, state.settings, position, position.step))
@@ -56,7 +53,7 @@ def _usual(settings: Settings) -> Iterable[tuple[str, str, State]]:
     width, height, reach = settings.width, settings.height, settings.capture_radius
     yield EMPTY, "the start, no walls", start
     yield EMPTY, "no walls, the hunter in the middle", start._replace(hunter=Body(width // 2, height // 3, -1, 1), step=100)
-    full = _with_walls(start, settings.max_walls, 0)
+    full = _with_walls(start, settings.max_walls)
     yield FULL, f"{len(full.walls)} walls, the most that are allowed", full._replace(step=_some_steps(settings))
     yield FULL, "the most walls, and none may be built yet", full._replace(step=_some_steps(settings), wall_timer=settings.cooldown)
     yield LAST, "the last step of the match", full
@@ -87,26 +84,10 @@ def _usual(settings: Settings) -> Iterable[tuple[str, str, State]]:
         )
 
 
-def _odd(settings: Settings) -> Iterable[tuple[str, str, State]]:
-    """Long states, large numbers, and positions that no match reaches."""
-    start, steps = GAME.start(settings), _some_steps(settings)
-    crowded = start._replace(settings=settings._replace(max_walls=_MOST_WALLS))
-    yield LONG, f"{_MOST_WALLS:,} walls", _with_walls(crowded, _MOST_WALLS, 0)._replace(step=steps)
-    late = settings._replace(max_steps=_MILLION, cooldown=_MILLION)
-    yield (
-        NUMBERS,
-        "near step 1,000,000, with ids of walls above 900,000",
-        _with_walls(start._replace(settings=late), settings.max_walls, _HIGH_ID)._replace(step=_MILLION - 20, wall_timer=_MILLION - 1),
-    )
-    x, y = settings.prey
-    yield IMPOSSIBLE, "hunter and prey on one cell", start._replace(hunter=Body(x, y, 1, 1), prey=Body(x, y, 0, 0), step=steps)
-    on_wall = start._replace(step=steps, walls=Walls(settings.width, settings.height, [_level(0, max(0, x - 5), x, y)]), next_id=1)
-    yield IMPOSSIBLE, "the prey on a wall", on_wall
-    yield IMPOSSIBLE, "more walls than are allowed", _with_walls(start, settings.max_walls + 5, 0)._replace(step=steps)
-
-
 def _other_settings(settings: Settings) -> Iterable[tuple[str, str, State]]:
-    """The first positions of matches with other settings."""
+    """A long state, and the first positions of matches with other settings."""
+    crowded = GAME.start(settings._replace(max_walls=_MOST_WALLS))
+    yield LONG, f"{_MOST_WALLS:,} walls", _with_walls(crowded, _MOST_WALLS)._replace(step=_some_steps(settings))
     changed: list[tuple[str, dict[str, Json]]] = [
         ("a small board of 40 x 30", {"width": 40, "height": 30, "hunter": (0, 0, 1, 1), "prey": (30, 20)}),
         ("a board of 700 x 150", {"width": 700, "height": 150, "hunter": (3, 2, 1, 1), "prey": (600, 100)}),
@@ -126,7 +107,7 @@ def _level(number: int, x1: int, x2: int, y: int) -> Wall:
     return Wall(number, HORIZONTAL, x1, y, x2, y)
 
 
-def _with_walls(state: State, count: int, first_id: int) -> State:
+def _with_walls(state: State, count: int) -> State:
     """Return the position with this number of short walls, none near a player; with fewer if the board has no room for them."""
     width, height = state.settings.width, state.settings.height
     players = (state.hunter, state.prey)
@@ -136,8 +117,8 @@ def _with_walls(state: State, count: int, first_id: int) -> State:
             if len(walls) == count:
                 break
             if all(abs(body.y - y) > 2 or not x - 2 <= body.x <= x + _LENGTH + 1 for body in players):
-                walls.append(_level(first_id + len(walls), x, x + _LENGTH - 1, y))
-    return state._replace(walls=Walls(width, height, walls), next_id=first_id + len(walls))
+                walls.append(_level(len(walls), x, x + _LENGTH - 1, y))
+    return state._replace(walls=Walls(width, height, walls), next_id=len(walls))
 
 
 def _boxed(state: State, x: int, y: int) -> State:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.capabilities import DECISIVE, EDGE, EMPTY, IMPOSSIBLE, LAST, LONG, NUMBERS, SETTINGS, STUCK, Position, Samples
+from referee.games.capabilities import DECISIVE, EDGE, EMPTY, LAST, LONG, SETTINGS, STUCK, Position, Samples
 from referee.games.maze.game import GAME
 from referee.games.maze.layouts import EXIT, FREE, MOST, WALL, Layout
 from referee.games.maze.state import MOST_ILLEGAL, SEATS, THIEF, Settings, State
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
 
-_MILLION = 1_000_000
 #: The largest layout: one long corridor, so that programs that solve a maze have little to solve.
 _CORRIDOR = (FREE * (MOST - 1) + EXIT, *[FREE + WALL * (MOST - 1)] * (MOST - 1))
 _SMALL = ("...E", ".#..", "..#.", "....")
@@ -25,7 +24,7 @@ _DEAD_END = ("########", "....####", "###....E", "###.##.#", "###....#", "######
 def positions(settings: Settings, seat: Seat) -> list[Position]:
     """Return positions in which the seat is asked, for the settings of a match."""
     samples = []
-    for kind, about, state in (*_usual(settings, seat), *_odd(settings), *_other_settings(settings)):
+    for kind, about, state in (*_usual(settings, seat), *_other_settings(settings)):
         step = state.step + (GAME.movers(state) != (seat,))
         samples.append(Position(kind, about, state.settings, state._replace(step=step), step))
     return samples
@@ -59,18 +58,10 @@ def _usual(settings: Settings, seat: Seat) -> Iterable[tuple[str, str, State]]:
     yield DECISIVE, "one more illegal order loses", start._replace(illegal=(illegal[0], illegal[1]), step=20)
 
 
-def _odd(settings: Settings) -> Iterable[tuple[str, str, State]]:
-    """Long states, large numbers, and positions that no match reaches."""
+def _other_settings(settings: Settings) -> Iterable[tuple[str, str, State]]:
+    """A long state, and the first positions of matches with other settings."""
     corridor = _with_layout(settings, _CORRIDOR)
     yield LONG, f"the largest layout, {MOST} x {MOST}", State(corridor, 20, 5, len(corridor.layout.squares) - 3)
-    start = GAME.start(settings)
-    yield NUMBERS, "move 500,000 of a match without a limit", start._replace(settings=settings._replace(max_moves=0), step=_MILLION)
-    yield IMPOSSIBLE, "both on one square", start._replace(policeman=start.thief, step=20)
-    yield IMPOSSIBLE, "the thief on the exit", start._replace(thief=settings.layout.exit, step=20)
-
-
-def _other_settings(settings: Settings) -> Iterable[tuple[str, str, State]]:
-    """The first positions of matches with other settings."""
     small = _with_layout(settings, _SMALL)
     yield SETTINGS, "a layout of 4 x 4", GAME.start(small)
     yield SETTINGS, "no limit of moves", GAME.start(settings._replace(max_moves=0))

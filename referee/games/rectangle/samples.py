@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, IMPOSSIBLE, LAST, LONG, NUMBERS, SETTINGS, STUCK, Position, Samples
+from referee.games.capabilities import DECISIVE, EDGE, EMPTY, FULL, LAST, LONG, SETTINGS, STUCK, Position, Samples
 from referee.games.rectangle.game import GAME
 from referee.games.rectangle.state import LETTERS, SPENT, Place, Settings, State
 
@@ -13,14 +13,13 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
 
-_MILLION = 1_000_000
 #: The largest match: its state has about 64 KiB.
 _LARGEST: dict[str, Json] = {"n": 200, "players": 26, "robots": 100}
 
 
 def positions(settings: Settings, seat: Seat) -> list[Position]:
     """Return positions in which the seat is asked, for the settings of a match."""
-    samples = (*_usual(settings, seat), *_odd(settings), *_other_settings(settings))
+    samples = (*_usual(settings, seat), *_other_settings(settings))
     return [Position(kind, about, state.settings, state, state.step) for kind, about, state in samples]
 
 
@@ -53,20 +52,9 @@ def _usual(settings: Settings, seat: Seat) -> Iterable[tuple[str, str, State]]:
     yield DECISIVE, "all other players have failed", placed._replace(failed=others, step=n)
 
 
-def _odd(settings: Settings) -> Iterable[tuple[str, str, State]]:
-    """Long states, large numbers, and positions that no match reaches."""
-    largest = settings._replace(**_LARGEST)
-    yield LONG, "200 x 200 cells, 26 players with 100 robots each", _placed(GAME.start(largest))
-    placed = _placed(GAME.start(settings))
-    high = (_MILLION,) * settings.players
-    late = placed._replace(settings=settings._replace(stagnation=_MILLION, cap=_MILLION), step=_MILLION - 2)
-    yield NUMBERS, "turn 1,000,000, scores of 1,000,000", late._replace(scores=high, gained=high, stagnation=_MILLION - 3)
-    yield IMPOSSIBLE, "a robot beside the board", _put(placed, [(-1, settings.n)])
-    yield IMPOSSIBLE, "an unpainted board with scores", placed._replace(scores=high)
-
-
 def _other_settings(settings: Settings) -> Iterable[tuple[str, str, State]]:
-    """The first positions of matches with other settings."""
+    """A long state, and the first positions of matches with other settings."""
+    yield LONG, "200 x 200 cells, 26 players with 100 robots each", _placed(GAME.start(settings._replace(**_LARGEST)))
     changed: tuple[tuple[str, dict[str, Json]], ...] = (
         ("the smallest board, 3 x 3", {"n": 3, "robots": 1}),
         ("a board of 50 x 50", {"n": 50, "robots": 8}),
