@@ -193,8 +193,8 @@ def _circle(arrows: dict[str, set[str]]) -> list[str] | None:
 
 #: The modules of isolation/ that the rest of the house may import: what runs bots is behind ``launcher`` and the protocols of ``process``.
 _OF_ISOLATION = (
-    *("bot", "contents", "diagnosis", "endings", "file_names", "launcher", "limits", "log", "machine", "process", "runtime", "scripts"),
-    *("submission", "users"),
+    *("bot", "bot_process", "contents", "diagnosis", "endings", "file_names", "launcher", "limits", "log", "machine", "process"),
+    *("runtime", "scripts", "submission", "users"),
 )
 
 

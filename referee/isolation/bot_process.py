@@ -13,14 +13,11 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from typing_extensions import override
-
 from referee.errors import MatchVoid
 from referee.isolation import machine
 from referee.isolation.endings import CRASH, DISK, MEMORY, PROCESSES, REFUSAL, TIME, Excess, cause_of, facts, is_doubtful
 from referee.isolation.file_names import FileNames, file_names
 from referee.isolation.limits import LIMITS, NONE
-from referee.isolation.process import Process
 from referee.isolation.supervisor import children, descendants, read
 from referee.support.escape import escape
 from referee.support.poll import readable
@@ -83,10 +80,12 @@ class Cleaning(NamedTuple):
     trees: tuple[str, ...] = ()
 
 
-class BotProcess(Process):
-    """A bot that isn't separated from the machine.
+class BotProcess:
+    """A running bot, or one whose match has ended, that isn't separated from the machine; the subclasses separate it.
 
-    ``stdin``, ``stdout`` and ``stderr`` are the referee's ends of its pipes.
+    ``stdin``, ``stdout`` and ``stderr`` are the referee's ends of its pipes. ``pid`` is its process number once it runs, ``status`` its exit
+    status once it has ended, negative for a signal. ``is_sandbox``: it is separated from the machine. ``holds``: nothing inside can undo a
+    stop. ``is_exact``: ``seconds`` counts all processes exactly. ``is_doubtful``: the machine may be to blame for its end.
     """
 
     seat = label = ""
@@ -136,8 +135,8 @@ class BotProcess(Process):
             log.rename_files(lambda data: self.file_names().named_bytes(data))
         return stdin, stdout, stderr
 
-    @override
     def file_names(self) -> FileNames:
+        """Return the names of its files as it sees them and as its author knows them."""
         if self._file_names is None:
             self._file_names = file_names(self.bot, is_sandbox=self.is_sandbox, home=self.home)
         return self._file_names
@@ -164,60 +163,59 @@ class BotProcess(Process):
         """Read reports about the start; True when the program runs. Without a sandbox there are no reports."""
         return True
 
-    @override
     def stop(self) -> None:
+        """Stop it between its turns. Unless it ``holds``, the bot can undo this."""
         self.is_stopped = True
         _signal_group(self.first_pid(), signal.SIGSTOP)
 
-    @override
     def go_on(self) -> None:
+        """Continue it."""
         self.is_stopped = False
         _signal_group(self.first_pid(), signal.SIGCONT)
 
-    @override
     def is_moving(self) -> bool:
+        """Return whether a freeze hasn't yet reached all its processes."""
         return False
 
-    @override
     def stand_still(self) -> None:
-        pass
+        """Wait until a freeze has reached all its processes."""
 
-    @override
     def pids(self) -> list[int]:
+        """Return its known processes."""
         return [self.pid, *descendants(self.pid)]
 
-    @override
     def first_pid(self) -> int:
+        """Return the number of the program's own process."""
         return self.pid
 
-    @override
     def below(self) -> list[int]:
+        """Return all processes below the program's own, parents first."""
         return descendants(self.first_pid())
 
-    @override
     def has_children(self) -> bool:
+        """Return whether there are processes below the one that was started."""
         return bool(children(self.pid))
 
-    @override
     def quick_seconds(self) -> float:
+        """Return its processor time in seconds by one reading: of all processes if the kernel counts that, else of the first one."""
         return _clock(self.first_pid())
 
-    @override
     def clock(self) -> Callable[[], float]:
+        """Return a fast function for ``quick_seconds``. It may raise OSError after the program's end."""
         return partial(time.clock_gettime, _clock_of(self.pid))
 
-    @override
     def seconds(self) -> float:
+        """Return the processor time of all its processes, in seconds: exact if the kernel counts it, else with ended children in ticks."""
         first = self.first_pid()
         return sum(used_seconds(pid) for pid in (first, *descendants(first)))
 
-    @override
     def evidence_seconds(self) -> float:
+        """Return the processor time that is evidence for starving the referee, in seconds; cheap enough while clocks run."""
         # Without a sandbox a bot can have any number of processes, and reading all of them would cost the others time.
         return self.quick_seconds()
 
-    @override
     def is_over_memory(self) -> bool:
+        """Return whether the kernel has killed something inside for going over the memory cap."""
         return False
 
     def is_starved(self) -> bool:
@@ -239,8 +237,8 @@ class BotProcess(Process):
         """True if the machine, not the bot, may be to blame for the bot's end."""
         return self.exceeded is None and is_doubtful(status, cause)
 
-    @override
     def ending(self) -> dict[str, Json]:
+        """Return the facts about its end. MatchVoid if its sandbox failed, or if the machine ran out of memory."""
         if self.has_failed:
             raise MatchVoid(self.sandbox_failure())
         if self.is_starved():
@@ -250,8 +248,8 @@ class BotProcess(Process):
         self.is_doubtful = self.may_be_innocent(self.status, cause)
         return facts(self.status, [names.named(word.decode("utf-8", "replace")) for word in words], cause)
 
-    @override
     def start_refusal(self) -> str | None:
+        """Return why its program could not be started in its sandbox; None if it was started."""
         words, status = self.log.last_lines(), self.status
         if words and words[-1].startswith(_NOT_PREPARED.get(status or 0, ())):
             return f"{who(self.seat, self.label)} can't be started: {escape(words[-1].partition(b': ')[2], 200)}"
@@ -268,8 +266,8 @@ class BotProcess(Process):
         reason = escape(words[-1], 200) if words else why
         return f"The sandbox of {who(self.seat, self.label, begins=False)} failed: {reason} - the match is void and nobody loses; try: referee doctor"
 
-    @override
     def excess(self, cause: str) -> Excess | None:
+        """Return the limit that caused its end; None for a program that ended by itself."""
         if cause in (CRASH, REFUSAL) or (self.level == NONE and cause not in (self.exceeded, TIME)):
             return None
         if cause == DISK and self.exceeded == DISK:
@@ -281,8 +279,8 @@ class BotProcess(Process):
     def load_filter(self) -> None:
         """Pass the system call filter to the sandbox while the program starts."""
 
-    @override
     def take_pipes(self) -> tuple[int, int, int]:
+        """Return the referee's ends of stdin, stdout and stderr. From now on the caller reads and closes them, and finishes the log."""
         self._owns_pipes = False
         fds = self.stdin, self.stdout, self.stderr
         self.stdin = self.stdout = self.stderr = -1

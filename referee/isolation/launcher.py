@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.isolation.bot import Bot
+    from referee.isolation.bot_process import BotProcess
     from referee.isolation.copies import Check
     from referee.isolation.limits import Limits
     from referee.isolation.log import Log
-    from referee.isolation.process import Launcher, Process
+    from referee.isolation.process import Launcher
 
 _NOBODY: Mapping[str, Bot] = {}
 _listeners: list[Callable[[Bot], None]] = []
@@ -84,7 +85,7 @@ class BotLauncher(PlanLauncher):
         """Return bots by seat, each built if it needs to be."""
         return building.all_built(bots, self.level, self.check, _tell)
 
-    def launch(self, bots: Mapping[str, Bot], logs: Mapping[str, Log], cpu_seconds: int | None = None) -> Mapping[str, Process]:
+    def launch(self, bots: Mapping[str, Bot], logs: Mapping[str, Log], cpu_seconds: int | None = None) -> Mapping[str, BotProcess]:
         """Build the bots of a match, and begin to start them."""
         # No bot of the match before can be to blame for a failed build.
         self._begin_match()

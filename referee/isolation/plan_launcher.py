@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from referee.isolation.level import Level
     from referee.isolation.log import Log
     from referee.isolation.plan import Plan
-    from referee.isolation.process import Process
 
 #: A supervisor that is silent for this number of seconds at the end of a match is continued: it may have been stopped.
 _SILENCE_SECONDS = 0.5
@@ -219,7 +218,7 @@ class PlanLauncher:
             self.take_reports()
         return self.is_lost
 
-    def await_end(self, process: Process) -> None:
+    def await_end(self, process: BotProcess) -> None:
         """Wait a moment for the exit status of a program that has closed its stdout: half a second, longer if it ends in a sandbox."""
         begun, patience = perf_counter(), _PARTING
         waiting = readable([self.reports])
@@ -268,7 +267,7 @@ class PlanLauncher:
         if self._supervision is not None:
             self._supervision.kill(self._order.index(process))
 
-    def seconds_beside(self, process: Process) -> float:
+    def seconds_beside(self, process: BotProcess) -> float:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
         inside = set(process.pids())
         return sum(used_seconds(pid) for pid in self.pids() if pid not in inside) - self._seconds_before

@@ -1,6 +1,6 @@
-"""The interface between players and running bots: the process of a bot, and the launcher that starts it.
+"""The interface of the launcher, which runs bots. Command lines, mounts, ports, copies and builds are hidden behind it.
 
-Command lines, mounts, ports, copies and builds are hidden behind these two; ``launcher.open_launcher`` returns a launcher.
+``launcher.open_launcher`` returns one.
 """
 
 from __future__ import annotations
@@ -11,88 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from referee.errors import MatchVoid
-    from referee.games.game import Json
     from referee.isolation.bot import Bot
-    from referee.isolation.endings import Excess
-    from referee.isolation.file_names import FileNames
+    from referee.isolation.bot_process import BotProcess
     from referee.isolation.level import Level
-    from referee.isolation.limits import Limits
     from referee.isolation.log import Log
-
-
-class Process(Protocol):
-    """A running bot, or one whose match has ended.
-
-    ``pid`` is its process number once it runs, ``status`` its exit status once it has ended, negative for a signal. ``is_sandbox``: it is
-    separated from the machine. ``holds``: nothing inside can undo a stop. ``is_exact``: ``seconds`` counts all processes exactly.
-    ``is_doubtful``: the machine may be to blame for its end.
-    """
-
-    seat: str
-    label: str
-    log: Log
-    limits: Limits
-    pid: int
-    status: int | None
-    is_stopped: bool
-    is_doubtful: bool
-    is_sandbox: bool
-    holds: bool
-    is_exact: bool
-
-    def take_pipes(self) -> tuple[int, int, int]:
-        """Return the referee's ends of stdin, stdout and stderr. From now on the caller reads and closes them, and finishes the log."""
-
-    def stop(self) -> None:
-        """Stop it between its turns. Unless it ``holds``, the bot can undo this."""
-
-    def go_on(self) -> None:
-        """Continue it."""
-
-    def is_moving(self) -> bool:
-        """Return whether a freeze hasn't yet reached all its processes."""
-
-    def stand_still(self) -> None:
-        """Wait until a freeze has reached all its processes."""
-
-    def pids(self) -> list[int]:
-        """Return its known processes."""
-
-    def first_pid(self) -> int:
-        """Return the number of the program's own process."""
-
-    def below(self) -> list[int]:
-        """Return all processes below the program's own, parents first."""
-
-    def has_children(self) -> bool:
-        """Return whether there are processes below the one that was started."""
-
-    def quick_seconds(self) -> float:
-        """Return its processor time in seconds by one reading: of all processes if the kernel counts that, else of the first one."""
-
-    def clock(self) -> Callable[[], float]:
-        """Return a fast function for ``quick_seconds``. It may raise OSError after the program's end."""
-
-    def seconds(self) -> float:
-        """Return the processor time of all its processes, in seconds: exact if the kernel counts it, else with ended children in ticks."""
-
-    def evidence_seconds(self) -> float:
-        """Return the processor time that is evidence for starving the referee, in seconds; cheap enough while clocks run."""
-
-    def is_over_memory(self) -> bool:
-        """Return whether the kernel has killed something inside for going over the memory cap."""
-
-    def file_names(self) -> FileNames:
-        """Return the names of its files as it sees them and as its author knows them."""
-
-    def ending(self) -> dict[str, Json]:
-        """Return the facts about its end. MatchVoid if its sandbox failed, or if the machine ran out of memory."""
-
-    def start_refusal(self) -> str | None:
-        """Return why its program could not be started in its sandbox; None if it was started."""
-
-    def excess(self, cause: str) -> Excess | None:
-        """Return the limit that caused its end; None for a program that ended by itself."""
 
 
 class Launcher(Protocol):
@@ -107,7 +29,7 @@ class Launcher(Protocol):
     is_lost: bool
 
     @property
-    def processes(self) -> Mapping[str, Process]:
+    def processes(self) -> Mapping[str, BotProcess]:
         """The processes of the present match, or of the last one, by seat."""
 
     def settle(self, bots: Sequence[Bot]) -> None:
@@ -119,7 +41,7 @@ class Launcher(Protocol):
         StartError with the seat if a build fails, PlayerError for files that can't be copied, MatchVoid if the referee's own part fails.
         """
 
-    def launch(self, bots: Mapping[str, Bot], logs: Mapping[str, Log], cpu_seconds: int | None = None) -> Mapping[str, Process]:
+    def launch(self, bots: Mapping[str, Bot], logs: Mapping[str, Log], cpu_seconds: int | None = None) -> Mapping[str, BotProcess]:
         """Build the bots of a match, begin to start them, and return their processes by seat; ``wait`` raises the errors of the start.
 
         ``cpu_seconds`` is a kernel limit on the processor time of each bot, None for none. Raises what ``build`` raises.
@@ -134,7 +56,7 @@ class Launcher(Protocol):
     def take_reports(self) -> bool:
         """Read the news of the bots; False if the supervisor is gone."""
 
-    def await_end(self, process: Process) -> None:
+    def await_end(self, process: BotProcess) -> None:
         """Wait a moment for the exit status of a program that has closed its stdout."""
 
     def has_lost_its_supervisor(self) -> bool:
@@ -146,7 +68,7 @@ class Launcher(Protocol):
     def kill(self, seat: str) -> None:
         """End one bot now, with everything in its sandbox or its process group."""
 
-    def seconds_beside(self, process: Process) -> float:
+    def seconds_beside(self, process: BotProcess) -> float:
         """Return the processor time of all other programs of the match so far, in seconds, including processes that they left behind."""
 
     def priority(self) -> tuple[int, int] | None:

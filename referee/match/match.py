@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import Json, Outcome, Seat
-    from referee.isolation.process import Launcher, Process
+    from referee.isolation.bot_process import BotProcess
+    from referee.isolation.process import Launcher
     from referee.match.course import Course
     from referee.match.spec import MatchSpec
     from referee.players.player import Player
@@ -115,7 +116,7 @@ class Match(Generic[S, M]):
         self._logged = dict.fromkeys(self.seats, 0)
         self._reads = 0
 
-    def process_of(self, seat: Seat) -> Process | None:
+    def process_of(self, seat: Seat) -> BotProcess | None:
         """Return the process of a seat's program; None before the start, or for a player that isn't a program."""
         player = self._exchange.players.get(seat)
         return None if player is None else player.process

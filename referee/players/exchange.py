@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     import select
     from collections.abc import Callable, Mapping
 
+    from referee.isolation.bot_process import BotProcess
     from referee.isolation.log import Log
-    from referee.isolation.process import Launcher, Process
+    from referee.isolation.process import Launcher
     from referee.players.cores import Cores
     from referee.players.player import Player
 
@@ -49,7 +50,7 @@ class _BotParts(NamedTuple):
 
     player: RunningPlayer
     link: Link
-    process: Process
+    process: BotProcess
     meter: BotMeter
     turn: BotTurn
     poller: select.poll
@@ -79,7 +80,7 @@ class Exchange:
         cpu_seconds: int | None = None,
     ) -> None:
         self.players: dict[str, RunningPlayer] = {}
-        self.processes: Mapping[str, Process] = {}
+        self.processes: Mapping[str, BotProcess] = {}
         self._launcher = launcher
         self._players = players
         self._logs = logs
@@ -112,7 +113,7 @@ class Exchange:
         self._connect()
 
     @staticmethod
-    def _program(process: Process, bot: Bot) -> RunningPlayer:
+    def _program(process: BotProcess, bot: Bot) -> RunningPlayer:
         """Return a program of the match with the link to it."""
         # Like the course's servers, take a line of a dialect that came too early as the answer to the next question.
         keeps_early = bot.dialect is not None
@@ -143,7 +144,7 @@ class Exchange:
         if self._referee_waits is not None:
             self._opened.callback(self._referee_waits.close)
 
-    def _meter(self, process: Process, started_as: tuple[int, int] | None) -> BotMeter:
+    def _meter(self, process: BotProcess, started_as: tuple[int, int] | None) -> BotMeter:
         if self._kind == FAIR:
             return FairMeter(process, None if process.is_sandbox else started_as)
         return CpuMeter(process) if self._kind == CPU else BotMeter(process)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import select
     from collections.abc import Mapping
 
-    from referee.isolation.process import Process
+    from referee.isolation.bot_process import BotProcess
 
 #: The intervals of readings of a thinking bot, in seconds: if several of its tasks have worked, and if only the first has.
 LOOK, _ALONE = 0.004, 0.05
@@ -91,7 +91,7 @@ class FairMeter(BotMeter):
         "_tasks_before",
     )
 
-    def __init__(self, process: Process, started_as: tuple[int, int] | None) -> None:
+    def __init__(self, process: BotProcess, started_as: tuple[int, int] | None) -> None:
         super().__init__(process, FAIR)
         #: When the readings were renewed.
         self._read_at = -math.inf

@@ -15,7 +15,7 @@ from referee.players.clock import CPU, WALL, Kind
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from referee.isolation.process import Process
+    from referee.isolation.bot_process import BotProcess
 
 #: Processor time for each question that isn't billed, in seconds: a bot needs it to wake up and to go to sleep.
 UNBILLED = 0.0002
@@ -80,7 +80,7 @@ class BotMeter(Meter):
 
     __slots__ = ("_billed", "_checked", "_first_before", "_quick_answers", "_read", "last_used", "process", "used_before")
 
-    def __init__(self, process: Process, kind: Kind = WALL) -> None:
+    def __init__(self, process: BotProcess, kind: Kind = WALL) -> None:
         super().__init__(kind, records_wall=kind != WALL)
         self.process = process
         self.used_before = self.last_used = 0.0
@@ -165,7 +165,7 @@ class CpuMeter(BotMeter):
 
     __slots__ = ()
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: BotProcess) -> None:
         super().__init__(process, CPU)
 
     def finish_quickly(self, seconds: float) -> float:

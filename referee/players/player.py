@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from referee.games.dialect import Host
     from referee.games.game import Json, Seat
+    from referee.isolation.bot_process import BotProcess
     from referee.isolation.log import Log
-    from referee.isolation.process import Process
     from referee.players.link import Link
     from referee.wire.lines import LineBuffer
 
@@ -74,7 +74,7 @@ class RunningPlayer:
     stopped, measured and ended.
     """
 
-    def __init__(self, seat: str, label: str, log: Log, link: Link | None, process: Process | None = None) -> None:
+    def __init__(self, seat: str, label: str, log: Log, link: Link | None, process: BotProcess | None = None) -> None:
         self.seat = seat
         self.label = label
         self.log = log

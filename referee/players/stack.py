@@ -26,8 +26,8 @@ from referee.support.poll import readable
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from referee.isolation.bot_process import BotProcess
     from referee.isolation.log import Log
-    from referee.isolation.process import Process
     from referee.players.link import Link
     from referee.players.player import RunningPlayer
     from referee.replay.faults import Fault
@@ -82,7 +82,7 @@ def whereabouts(player: RunningPlayer, *, may_end: bool = True) -> Whereabouts |
     return None if place is None else Whereabouts(place.text(files), may_wait)
 
 
-def _stack(process: Process, link: Link, *, may_end: bool) -> tuple[str, bool]:
+def _stack(process: BotProcess, link: Link, *, may_end: bool) -> tuple[str, bool]:
     """Ask a bot for its stack and return its stderr; "" if no process of the bot handles one of the signals.
 
     The second value is true if the bot may have been waiting for a question: without the SDK's part of a stack, a process that isn't

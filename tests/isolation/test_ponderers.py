@@ -16,8 +16,8 @@ from referee.players.scheduling import BEING_FROZEN, GOING_TO_SLEEP, BotTurn
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from referee.isolation.bot_process import BotProcess
     from referee.isolation.level import Level
-    from referee.isolation.process import Process
     from referee.players.clock import Clock
     from referee.players.player import Reply
 
@@ -119,7 +119,7 @@ def turns_against(
 
     def asking(self: Exchange, seat: str, data: bytes, clock: Clock) -> Reply:
         nonlocal last
-        prey: Process = self.processes["prey"]
+        prey: BotProcess = self.processes["prey"]
         # The prey may work while this process is kept off the processor between two of these lines; the wall clock must see that, too.
         begun = time.perf_counter()
         before = prey.seconds()

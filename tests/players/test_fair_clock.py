@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from referee.isolation.bot_process import BotProcess
     from referee.isolation.level import Level
-    from referee.isolation.process import Process
     from referee.replay.answers import JudgedAnswer
     from referee.replay.events import MatchResult, StepTaken
 
@@ -158,7 +158,7 @@ class Kernel:
         monkeypatch.setattr(fair_meter, "tasks_of", lambda _: {7: self.times["7"]})
         monkeypatch.setattr(fair_meter, "is_ready", lambda task: task in self.ready)
         monkeypatch.setattr(fair_meter, "priority", lambda _: self.priority)
-        self.meter = FairMeter(cast("Process", self), (0, 0))
+        self.meter = FairMeter(cast("BotProcess", self), (0, 0))
         self.meter.renew()
         self.waits = RefereeWaits()
 
