@@ -303,7 +303,7 @@ def _start_worker(
     module: str, *arguments: str, pass_fds: Sequence[int] = (), stdin: int = subprocess.DEVNULL, stdout: int | None = None
 ) -> _Worker | subprocess.Popen[bytes]:
     """Do what ``start_module`` does for a worker or the server of a match's pages, but fork this process, which has imported everything."""
-    from referee.isolation import launcher, scripts
+    from referee.isolation import launcher
 
     if os.environ.get(MARK) or threading.active_count() > 1 or not hasattr(os, "pidfd_open") or stdout == subprocess.PIPE:
         return start_module(module, *arguments, pass_fds=pass_fds, stdin=stdin, stdout=stdout)
@@ -316,7 +316,6 @@ def _start_worker(
         return _Worker(pid, feed)
     # What the command tells its user, a worker doesn't.
     launcher._listeners.clear()
-    scripts._listeners.clear()
     status = 1
     try:
         paths = [*map(os.path.abspath, filter(None, sys.path))]

@@ -22,7 +22,6 @@ import typer
 from referee.cli.models import with_fields
 from referee.errors import Interrupted, RefereeError
 from referee.games.game import SettingsError
-from referee.isolation import scripts
 from referee.support.color import colored, is_wanted
 from referee.support.csv_text import MARK
 from referee.support.escape import message, printable
@@ -145,8 +144,6 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         gc.enable()
         signal.signal(signal.SIGINT, _Ends(lambda _: KeyboardInterrupt()))
         as_json = bool(options.get("as_json"))
-        if not options.get("quiet"):
-            scripts.on_notice(lambda text: say(f"note: {text}"))
         try:
             called(*args, **options)
         except RefereeError as error:

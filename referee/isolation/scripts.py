@@ -16,7 +16,7 @@ from referee.support.files import open_regular
 from referee.support.plain_text import MARKS, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from referee.isolation.bot import Bot
 
@@ -24,9 +24,6 @@ _SHELL = re.compile(r"(?:ba|da|k|z)?sh")
 _SHELL_LINE = re.compile(rb"#!.*\b(?:ba|da|k|z)?sh\b")
 #: Files that a shell, or make, reads line by line.
 _SHELL_FILE = re.compile(r".+\.(?:sh|bash|ksh|zsh|mk)|(?:GNU)?[Mm]akefile", re.DOTALL)
-
-_listeners: list[Callable[[str], None]] = []
-_told: set[str] = set()
 
 
 def fault(script: Path, name: str, *, is_for_shell: bool = False) -> str:
@@ -52,9 +49,11 @@ def fault(script: Path, name: str, *, is_for_shell: bool = False) -> str:
 def fault_of_argument(bot: Bot) -> str:
     """Return what is wrong with a script that a command line gives to a shell, with its name; "" for a good script."""
     if _SHELL.fullmatch(Path(bot.argv[0]).name):
-        for path in _arguments(bot):
-            if why := fault(path, _shown(path), is_for_shell=True):
-                return f"'{_shown(path)}', which {why}"
+        for word in bot.argv[1:]:
+            path = Path(bot.folder, word)
+            shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+            if why := fault(path, shown, is_for_shell=True):
+                return f"'{shown}', which {why}"
     return ""
 
 
@@ -87,32 +86,3 @@ def _texts(path: Path, *, is_for_shell: bool) -> tuple[bytes, bytes]:
     if is_for_shell or first.endswith(b"\r") or _SHELL_LINE.match(first):
         text = text.replace(b"\r\n", b"\n")
     return data, text
-
-
-def _arguments(bot: Bot) -> Iterator[Path]:
-    """Yield the files that a command line names."""
-    for word in bot.argv[1:]:
-        path = Path(bot.folder, word)
-        # False, too, for words that can't be paths.
-        if os.path.isfile(path):
-            yield path
-
-
-def _shown(path: Path) -> str:
-    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
-
-
-def on_notice(listener: Callable[[str], None]) -> None:
-    """Call a function with a sentence about each script that can play only because its interpreter starts it."""
-    _listeners.append(listener)
-
-
-def notice(bot: Bot) -> None:
-    """Notify the listeners of each script after its interpreter in a bot's command line that could not start by itself; once in a process."""
-    for path in _arguments(bot):
-        if str(path) in _told or "CRLF" not in fault(path, path.name):
-            continue
-        _told.add(str(path))
-        text = f"'{_shown(path)}' has Windows line ends (CRLF): its interpreter can start it, but its first line can't; save it with Unix line ends."
-        for listener in _listeners:
-            listener(text)

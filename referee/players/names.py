@@ -44,7 +44,6 @@ def resolve(text: str, seat: Seat, game: str, settings: Any = None) -> Bot:
         raise PlayerError(f"{the_seat(seat)} '{text}' can't be read: {error.strerror or error}.") from None
     if not bot.build and (why := scripts.fault_of_argument(bot)):
         raise PlayerError(f"{the_seat(seat)} '{text}' starts {why}")
-    scripts.notice(bot)
     return bot
 
 
