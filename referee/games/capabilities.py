@@ -143,10 +143,6 @@ if TYPE_CHECKING:
     class Analysis(Protocol[S_contra]):
         """Verdicts: the certain outcome of a position. All methods except ``invalidates_verdict`` are costly."""
 
-        @property
-        def suggestion_name(self) -> str:
-            """The name of a suggestion, in a word or two: "best move"."""
-
         def invalidates_verdict(self, before: S_contra, after: S_contra) -> bool:
             """True if this step can change the verdict. Between such steps only the predicted end itself can."""
 
@@ -161,9 +157,6 @@ if TYPE_CHECKING:
 
         def overlay(self, state: S_contra) -> Mapping[str, Json]:
             """What a page may draw over a position on request."""
-
-        def suggestion(self, state: S_contra) -> Mapping[str, Json]:
-            """The best move that one side had in a position, with a ``text`` for people; empty without one."""
 
     class Appraisal(Protocol[S_contra, M_contra, G_contra]):
         """What the moves of a seat cost it, for ``referee analyze``."""

@@ -35,9 +35,7 @@ def analysis_json(file: Path, match: MatchAnalysis) -> dict[str, Json]:
 
 def _point_json(analysis: Analysis | None, point: VerdictPoint) -> dict[str, Json]:
     record = {"step": point.step, **_verdict_json(analysis, point.verdict)}
-    if point.by:
-        record |= {"by": point.by, "what": list(point.what)}
-    return {**record, "best": dict(point.best)} if point.best else record
+    return {**record, "by": point.by, "what": list(point.what)} if point.by else record
 
 
 def _verdict_json(analysis: Analysis | None, verdict: Mapping[str, Json]) -> dict[str, Json]:
@@ -79,8 +77,6 @@ def analysis_lines(file: Path, match: MatchAnalysis, wide: int, *, every: bool) 
         for point in match.points:
             why = f" ({'; '.join(point.what) or point.by})" if point.by else ""
             lines.append(f"step {point.step:>6,}  {analysis.verdict_text(point.verdict)}{why}")
-            if point.best:
-                lines.append(f"{'':>{_INDENT}}{analysis.suggestion_name} in this step: {point.best['text']}")
     for losses in match.losses:
         lines += [*([""] if lines else []), *_losses_lines(file, analysis, losses, wide)]
     if analysis is None and not match.losses:

@@ -28,14 +28,13 @@ _MOST_APART = 100
 class VerdictPoint(NamedTuple):
     """A position from which a verdict holds. ``step`` led to it: the step's own number, 0 for the start of the match.
 
-    ``by``, ``what`` and ``best`` are the cause, the texts of the step's notices and the suggestion; empty at the start.
+    ``by`` and ``what`` are the cause and the texts of the step's notices; empty at the start.
     """
 
     step: int
     verdict: Mapping[str, Json]
     by: str = ""
     what: tuple[str, ...] = ()
-    best: Mapping[str, Json] = {}
 
 
 class Costly(NamedTuple):
@@ -91,7 +90,7 @@ class MatchAnalysis:
         self.verified = index.play(self._path, read_lines(self._path))
         index.compute_verdicts(lambda: on_judged(index.judged[-1][0]))
         self.steps, self.judged = index.steps, len(index.judged)
-        # The other half is for the suggestions, and for the verdicts after costly steps.
+        # The other half is for the verdicts after costly steps.
         half = index.judging.split()
         before: Json = None
         for position, verdict in index.judged:
@@ -100,9 +99,6 @@ class MatchAnalysis:
             before = verdict["verdict"]
         searches, faults = self._searched(half)
         index.judging.join(half)
-        analysis = self.game.analysis
-        if analysis is not None and not index.may_go_on and any(point.step and not point.best for point in self.points):
-            self.left_out.append(f"The search for a {analysis.suggestion_name} left out some turning points.")
         self.losses = [search.losses(self._verdict_after, faults.get(search.seat, "")) for search in searches]
 
     def _point(self, position: int, verdict: Mapping[str, Json]) -> VerdictPoint:
@@ -113,7 +109,7 @@ class MatchAnalysis:
         what: tuple[str, ...] = ()
         if analysis.invalidates_verdict(before, after):
             what = tuple(notice.text for notice in index.notices(position - 1) if notice.seat is None and not notice.is_minor)
-        return VerdictPoint(position - 1, verdict, analysis.cause(before, after), what, index.suggestion(before))
+        return VerdictPoint(position - 1, verdict, analysis.cause(before, after), what)
 
     def _searched(self, budget: Budget) -> tuple[list[_Search], dict[Seat, str]]:
         """Read the replay once more: what the moves of the losing seats cost, and their faults."""

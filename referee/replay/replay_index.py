@@ -57,7 +57,7 @@ class ReplayIndex:
         self.left_out: list[str] = []
         self._measuring = Budget(measuring_seconds or 0.0)
         self._is_measured = measuring_seconds is not None
-        #: The time that is left for verdicts and suggestions.
+        #: The time that is left for verdicts.
         self.judging = Budget(judging_seconds)
         self._unmeasured = 0
         self._is_cancelled = threading.Event()
@@ -138,13 +138,6 @@ class ReplayIndex:
     def may_go_on(self) -> bool:
         """True if the budget for verdicts isn't used up."""
         return self.judging.left > 0.0
-
-    def suggestion(self, state: object) -> Mapping[str, Json]:
-        """Return the suggestion for a position; empty if the budget for this file is used up."""
-        if self._analysis is None or not self.may_go_on:
-            return {}
-        with self.judging:
-            return self._analysis.suggestion(state)
 
     def verdict_of(self, state: object) -> Mapping[str, Json]:
         """Return the verdict of a position; empty if its game has none. Raises Spent if no time is left for it."""

@@ -29,7 +29,7 @@ def match(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_turning_points_are_listed_with_the_best_wall(match: Path, referee: Cli) -> None:
+def test_turning_points_are_listed_with_their_cause(match: Path, referee: Cli) -> None:
     done = referee("analyze", str(match), "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
@@ -50,9 +50,6 @@ def test_turning_points_are_listed_with_the_best_wall(match: Path, referee: Cli)
     assert won["within"] >= replay.turns - won["step"] - 1, "the prey did no better than the best prey"
     if won["by"] == "walls":
         assert any("wall" in text for text in won["what"])
-        assert won["best"]["verdict"] == "capture"
-        assert won["best"]["within"] <= won["within"] + 1
-        assert won["best"]["wall"]["kind"] in won["best"]["text"]
 
 
 @pytest.mark.slow

@@ -243,7 +243,6 @@ def test_capabilities_take_every_position_and_change_none(case: Case) -> None:
         verdict = game.analysis.verdict(positions[0])
         exact(dict(verdict))
         assert game.analysis.verdict_text(verdict)
-        exact(dict(game.analysis.suggestion(positions[0])))
     if game.appraisal is not None:
         assert all(game.appraisal.measure(seat, setup.settings) for seat in game.seats(setup.settings))
         assert all(game.appraisal.apart(seat, setup.settings) > 0 for seat in game.seats(setup.settings))

@@ -113,9 +113,6 @@ class _Loaded(dict[str, RuleSet]):
 #: Each rule set by its name, loaded at its first use; ``NAMES`` has all names. KeyError for another name.
 RULE_SETS: dict[str, RuleSet] = _Loaded()
 
-#: The greatest value of each plain number.
-MOST = {option.name: option.most for option in OPTIONS if option.kind == "integer"}
-
 
 def settings(rules: str | None, overrides: Mapping[str, object], standing: Sequence[Wall] = ()) -> Settings:
     """Return the settings of a rule set (None: ``classic``) with some changed. ``standing`` are the walls of a position.

@@ -57,43 +57,6 @@ def test_what_a_page_draws() -> None:
     assert [19, 19] in found["trajectory"]
 
 
-def test_the_best_wall_is_the_one_that_makes_capture_certain() -> None:
-    """A narrow room: with the wall behind it the hunter sweeps what is left."""
-    state = position("classic", (30, 3, 1, 1), (44, 4), width=90, height=7)
-    assert GAME.analysis.verdict(state)["verdict"] == "evade"
-    found = presentation.best_wall(state)
-    assert found is not None
-    assert found.verdict == "capture"
-    wishes: list[dict[str, object]] = [{"kind": "horizontal"}, {"kind": "vertical"}]
-    wishes += [{"kind": "horizontal", "span": span} for span in ([0, 30], [30, 89])]
-    wishes += [{"kind": "vertical", "span": span} for span in ([0, 3], [3, 6])]
-    caught = []
-    for wish in wishes:
-        moves = {"hunter": GAME.codec.parse(state, "hunter", {"build": wish}), "prey": GAME.codec.parse(state, "prey", {"go": [0, 0]})}
-        after, _ = GAME.step(state, moves)
-        assert len(after.walls) == 1
-        certain = GAME.analysis.verdict(after)
-        if certain["verdict"] == "capture":
-            caught.append(certain["within"] + 1)
-    assert found.within == min(caught)
-    assert f"capture is certain within {found.within} steps" in GAME.analysis.suggestion(state)["text"]
-
-
-@pytest.mark.parametrize("change", [{"wall_timer": 3}, {"ended": "caught"}, {"settings": GAME.codec.settings("classic", {"max_walls": 0})}])
-def test_no_wall_to_advise(change: dict[str, object]) -> None:
-    state = position("classic", (30, 3, 1, 1), (44, 4), width=90, height=7)
-    assert GAME.analysis.suggestion(state._replace(**change)) == {}  # type: ignore[arg-type]
-
-
-def test_advice_in_gameserver_never_traps_the_hunter_where_it_needn_t() -> None:
-    state = position("gameserver", (10, 10, 1, 1), (30, 20), width=60, height=50)
-    found = presentation.best_wall(state)
-    assert found is not None
-    assert found.verdict == "evade"
-    assert found.safe < 60 * 50
-    assert GAME.analysis.suggestion(state._replace(step=1)) == {}, "the prey's turn"
-
-
 def test_a_game_that_has_ended_otherwise_says_nothing() -> None:
     state = position("classic", (3, 3, 1, 1), (30, 20), width=40, height=30)
     assert GAME.analysis.verdict(state._replace(ended="prey-timeout")) == {}

@@ -1,1 +1,1 @@
-"""The analysis of a position: the verdict, safe cells, the best wall."""
+"""The analysis of a position: the verdict, safe cells, what a move cost."""

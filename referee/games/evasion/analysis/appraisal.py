@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.capabilities import Appraised
 from referee.games.evasion import variants
-from referee.games.evasion.analysis.presentation import walls_to_try
 from referee.games.evasion.board.regions import reachable
+from referee.games.evasion.board.wall import HORIZONTAL, VERTICAL, Wall
+from referee.games.evasion.board.walls import trace
+from referee.games.evasion.rules.stepwise import can_build
 from referee.games.evasion.rules.turnwise import MOST_ID
 from referee.games.evasion.state import HEADINGS, HUNTER, PREY, AddWall, Build, HunterMove, PreyMove, Step
 
@@ -19,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from referee.games.evasion.board.regions import Region
-    from referee.games.evasion.board.wall import Wall
     from referee.games.evasion.board.walls import Walls
     from referee.games.evasion.codec.turnwise import Move
     from referee.games.evasion.state import Settings, State
@@ -36,6 +37,8 @@ _PREY_APART, _HUNTER_APART = 6, 20
 _MOST_WALLS = 20
 #: While no wall changes, removals are tried only in every third step: they are many, and a chance lasts.
 _EVERY = 3
+#: Distances from the prey at which a wall of ``gameserver`` is tried, in cells.
+_TRIED = (2, 4, 7, 11)
 #: The most cells of all boards whose regions are remembered; a cell takes a bit.
 _MOST_CELLS = 200_000_000
 
@@ -123,12 +126,12 @@ def _tries(state: State, *, is_shut_out: bool, takes_down: bool) -> Iterator[_Tr
     at = rules.bounce(standing, *state.hunter)[:2]
     yield _Try(HunterMove(), standing, None, at)
     if rules.is_turnwise:
-        for wall in walls_to_try(state):
+        for wall in _walls_to_try(state):
             move = AddWall(_free_id(standing), wall.x1, wall.y1, wall.x2, wall.y2)
             walls = standing.adding(wall)
             yield _Try(move, walls, wall, rules.bounce(walls, *state.hunter)[:2])
         return
-    for wall in walls_to_try(state, halves=False):
+    for wall in _walls_to_try(state):
         yield _Try(HunterMove(Build(wall.kind)), standing.adding(wall), wall, at)
     is_full = len(standing) >= state.settings.max_walls
     for removed, walls in _fewer(standing) if takes_down and (is_full or is_shut_out) else ():
@@ -136,8 +139,35 @@ def _tries(state: State, *, is_shut_out: bool, takes_down: bool) -> Iterator[_Tr
             continue
         at = rules.bounce(walls, *state.hunter)[:2]
         yield _Try(HunterMove(None, removed), walls, None, at)
-        for wall in walls_to_try(state._replace(walls=walls), halves=False) if is_full and not state.wall_timer else ():
+        for wall in _walls_to_try(state._replace(walls=walls)) if is_full and not state.wall_timer else ():
             yield _Try(HunterMove(Build(wall.kind), removed), walls.adding(wall), wall, at)
+
+
+def _walls_to_try(state: State) -> Iterator[Wall]:
+    """Yield the walls that the hunter could build now: the longest of each kind. In ``gameserver``, rows and columns near the prey."""
+    rules = variants.RULE_SETS[state.settings.rules]
+    if state.ended or len(state.walls) >= state.settings.max_walls or state.wall_timer:
+        return
+    x, y, dx, dy = state.hunter
+    if rules.is_turnwise:
+        if state.step % 2 == 0:
+            yield from _lines_near_the_prey(state)
+        return
+    moved = rules.bounce(state.walls, x, y, dx, dy)
+    for kind in rules.kinds:
+        wall = can_build(state.walls, rules.kinds, Build(kind), 0, state.settings, (x, y), moved[:2], state.prey[:2], state.next_id)
+        if isinstance(wall, Wall):
+            yield wall
+
+
+def _lines_near_the_prey(state: State) -> Iterator[Wall]:
+    x, y = state.prey[:2]
+    for far in _TRIED:
+        places = (HORIZONTAL, x, y - far), (HORIZONTAL, x, y + far), (VERTICAL, x - far, y), (VERTICAL, x + far, y)
+        for kind, at_x, at_y in places:
+            wall = trace(state.walls, kind, at_x, at_y, None, state.next_id) if state.walls.is_free(at_x, at_y) else None
+            if isinstance(wall, Wall) and not wall.covers(*state.hunter[:2]):
+                yield wall
 
 
 def _fewer(walls: Walls) -> Iterator[tuple[tuple[int, ...], Walls]]:
