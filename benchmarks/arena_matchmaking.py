@@ -1,8 +1,10 @@
 """How many duels the matchmaking of an arena needs: 200 versions of known strength play until the order of their ratings is nearly the true one.
 
 Duels each until the rank correlation (Spearman's) of the ratings with the truth is 0.95: with the arena's matchmaking, with pairs drawn at
-random, and with the rounds of a Swiss league. All three are rated in the same way, after each batch. The medians of several runs count;
-every figure is a count, so no machine changes it.
+random, and with the rounds of a Swiss league. All three are rated in the same way, after each batch. The floor is the better one of the
+others. Every figure is a count, so no machine changes it.
+
+python benchmarks/arena_matchmaking.py [--rounds 5] [--versions 200] [--json]
 """
 
 from __future__ import annotations
@@ -10,14 +12,11 @@ from __future__ import annotations
 import argparse
 import random
 import statistics
-import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
+from harness import Figure, run
 from scipy.stats import spearmanr
 
 from referee.arena.matchmaking import Candidate, Matchmaker
@@ -69,10 +68,10 @@ class Season:
 
 def arena(season: Season) -> list[tuple[int, int]]:
     """Return a batch of the arena's matchmaking."""
-    found = [Candidate(name, number, season.played[number], season.last[number]) for number, name in enumerate(season.names)]
+    candidates = [Candidate(name, number, season.played[number], season.last[number]) for number, name in enumerate(season.names)]
     met = np.array(sorted((*sorted(pair), count) for pair, count in season.met.items()), dtype=np.int64).reshape(-1, 3)
     known = Pairs(*met.T, games=met[:, 2].astype(np.float64), wins=met[:, 2] / 2)
-    chooser = Matchmaker(found, np.array(list(season.strengths.values())), known, len(season.comparisons), PLACEMENT, 1_000)
+    chooser = Matchmaker(candidates, np.array(list(season.strengths.values())), known, len(season.comparisons), PLACEMENT, 1_000)
     pairs = [chooser.next() for _ in range(len(season.names) // 2)]
     return [(int(pair[0]), int(pair[1])) for pair in pairs if pair is not None]
 
@@ -104,27 +103,23 @@ PAIRINGS: dict[str, Pairing] = {"arena": arena, "random pairs": at_random, "Swis
 def duels_each(pairing: Pairing, versions: int, seed: int) -> float:
     """Return how many duels each version has played when the ratings are as good as ``GOAL``."""
     season = Season(versions, seed)
-    while season.correlation() < GOAL if season.comparisons else True:
+    while len(season.comparisons) * 2 <= MOST_DUELS_EACH * versions:
         season.play(pairing(season))
-        if len(season.comparisons) * 2 > MOST_DUELS_EACH * versions:
+        if season.correlation() >= GOAL:
             break
     return 2 * len(season.comparisons) / versions
 
 
-def main() -> int:
-    """Print the duels each of all ways of pairing. Exit status 1 if the arena doesn't need the fewest."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--versions", type=int, default=200, metavar="N", help="how many versions play (default: 200)")
-    parser.add_argument("--runs", type=int, default=5, metavar="N", help="how many seasons are simulated (default: 5)")
-    wanted = parser.parse_args()
-    print(f"Duels each until the rank correlation is {GOAL}: {wanted.versions} versions, median of {wanted.runs} runs")
-    medians = {}
-    for name, pairing in PAIRINGS.items():
-        found = [duels_each(pairing, wanted.versions, seed) for seed in range(wanted.runs)]
-        medians[name] = statistics.median(found)
-        print(f"  {name:<14}{medians[name]:7.1f}   {min(found):.1f} to {max(found):.1f}", flush=True)
-    return int(min(medians, key=medians.__getitem__) != "arena")
+def everything(options: argparse.Namespace) -> list[Figure]:
+    """The duels each of all ways of pairing, beside pairs drawn at random in the same seasons."""
+    seeds = range(options.rounds)
+    duels = {name: [duels_each(pairing, options.versions, seed) for seed in seeds] for name, pairing in PAIRINGS.items()}
+    others = min((values for name, values in duels.items() if name != "arena"), key=statistics.median)
+    return [
+        Figure("duels each, arena", "duels", duels["arena"], others, "ratio", 1.0),
+        *(Figure(f"duels each, {name}", "duels", values) for name, values in duels.items() if name != "arena"),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run(__doc__, everything, rounds=(5, "seasons that are simulated"), versions=(200, "versions that play"))

@@ -9,27 +9,24 @@ person's pace, of one address in about three seconds, then as fast as it can. Me
 from __future__ import annotations
 
 import argparse
-import asyncio
-import contextlib
+import http.client
 import json
-import math
 import random
-import signal
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import arena_scale
 import psutil
-from harness import ROOT, Figure, number, run
+from harness import Figure, high, run, served, timed
 
+from referee.arena.client import ArenaClient
 from referee.arena.store import ArenaStore
 from referee.arena.versions import HandIn
 from referee.errors import RefereeError
@@ -39,248 +36,173 @@ from referee.tournament import address
 ANSWER, SEEN, MEMORY = 100.0, 1.0, 400.0
 #: Seconds between two requests of a person, and how many versions are handed in.
 PACE, HANDED_IN = (1.0, 5.0), 5
-BOUNDARY = "part"
 #: How often an address is asked for its processor time.
 ASKED = 30
+STAFF = "tstaff"
 
 
 def opened(folder: Path) -> ArenaStore:
     """Open the store of an arena, wherever it is."""
-    told = address.read(folder)
-    return ArenaStore.open(folder, None if told is None else told.url)
+    elsewhere = address.read(folder)
+    return ArenaStore.open(folder, None if elsewhere is None else elsewhere.url)
 
 
 def prepare(folder: Path, teams: int) -> None:
     """Give tokens to the teams and to the staff, and a submission to each version."""
     with opened(folder) as store:
-        if store.tokens.holder("tstaff") is None:
-            store.tokens.put([(f"t{number}", f"team {number:03}") for number in range(teams)] + [("tstaff", None)])
-            versions = [one for one in store.versions.all() if not one.is_reference]
+        if store.tokens.holder(STAFF) is None:
+            store.tokens.put([(f"t{number}", f"team {number:03}") for number in range(teams)] + [(STAFF, None)])
+            versions = [version for version in store.versions.all() if not version.is_reference]
             rows = [
-                HandIn(number=number, team=one.team, note=one.note, file="none", state=one.status, version=one.number, submitted=0.0)
-                for number, one in enumerate(versions, 1)
+                HandIn(number=number, team=each.team, note=each.note, file="none", state=each.status, version=each.number, submitted=0.0)
+                for number, each in enumerate(versions, 1)
             ]
             with store.core.step() as connection:
                 arena_scale.put(connection, store.versions._hand_ins, rows)
 
 
-@contextlib.contextmanager
-def served(folder: Path, slots: int) -> Iterator[tuple[str, psutil.Process]]:
-    """A real server, its address and its process."""
-    words = [sys.executable, "-m", "referee", "arena", "serve", str(folder), "--isolation", "none", "--port", "0", "--slots", str(slots)]
-    server = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT)
-    try:
-        assert server.stdout is not None
-        address = server.stdout.readline().strip()
-        if not address:
-            raise RefereeError("The server did not start.")
-        yield address, psutil.Process(server.pid)
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.communicate(timeout=60)
-
-
 class Reader:
-    """A connection of a reader, with the token of its team."""
+    """A connection of a reader, with the token of its team: team n has the token tn."""
 
-    def __init__(self, address: str, token: str) -> None:
-        parts = urlsplit(address)
-        self._place = (parts.hostname, parts.port)
-        self.token = token
-        self._streams: Any = None
+    def __init__(self, url: str, number: int) -> None:
+        self.number, self._token = number, f"t{number}"
+        self._connection = http.client.HTTPConnection(urlsplit(url).netloc)
 
-    async def ask(self, path: str, token: str | None = None, body: bytes = b"", kind: str = "") -> tuple[int, bytes]:
-        """Return the status and the body of an answer. A connection that the server has closed meanwhile is opened again."""
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-            if self._streams is not None:
-                return await self._ask(path, token, body, kind)
-        self.close()
-        return await self._ask(path, token, body, kind)
+    def ask(self, path: str, token: str | None = None) -> bytes:
+        """Return the body of an answer. RefereeError if its status isn't 200."""
+        token = token or self._token
+        headers = {"Authorization": f"Bearer {token}"} if path.startswith("/api/") else {"Cookie": f"arena={token}"}
+        try:
+            answer = self._answer(path, headers)
+        except ConnectionError:
+            # The server has closed the connection meanwhile.
+            self._connection.close()
+            answer = self._answer(path, headers)
+        data = answer.read()
+        if answer.status != 200:
+            raise RefereeError(f"{path} is answered with {answer.status}.")
+        return data
 
-    async def _ask(self, path: str, token: str | None, body: bytes, kind: str) -> tuple[int, bytes]:
-        if self._streams is None:
-            self._streams = await asyncio.open_connection(*self._place, limit=1 << 24)
-        incoming, outgoing = self._streams
-        token = token or self.token
-        lines = [f"{'POST' if body else 'GET'} {path} HTTP/1.1", f"Host: {self._place[0]}:{self._place[1]}", f"Content-Length: {len(body)}"]
-        lines.append(f"Authorization: Bearer {token}" if path.startswith("/api/") else f"Cookie: arena={token}")
-        if kind:
-            lines.append(f"Content-Type: {kind}")
-        outgoing.write("\r\n".join([*lines, "", ""]).encode() + body)
-        head = (await incoming.readuntil(b"\r\n\r\n")).decode("latin-1").lower()
-        size = head.partition("content-length: ")[2].partition("\r\n")[0]
-        if size:
-            data = await incoming.readexactly(int(size))
-        else:
-            data = b""
-            while count := int(await incoming.readline(), 16):
-                data += await incoming.readexactly(count)
-                await incoming.readexactly(2)
-            await incoming.readexactly(2)
-        if "connection: close" in head:
-            self.close()
-        return int(head.split()[1]), data
+    def _answer(self, path: str, headers: dict[str, str]) -> http.client.HTTPResponse:
+        self._connection.request("GET", path, headers=headers)
+        return self._connection.getresponse()
 
-    async def value(self, path: str, token: str | None = None) -> Any:
-        """Return the JSON of an answer."""
-        status, data = await self.ask(path, token)
-        if status != 200:
-            raise RefereeError(f"{path} is answered with {status}.")
-        return json.loads(data)
-
-    def close(self) -> None:
-        """End the connection."""
-        if self._streams is not None:
-            self._streams[1].close()
-        self._streams = None
+    def addresses(self, teams: int) -> dict[str, tuple[str, str | None]]:
+        """Return the addresses that it asks for, by what they are called here, each with the token if it isn't the reader's."""
+        # The latest matches are real; those of the script have no replay.
+        (match,) = json.loads(self.ask("/api/matches?limit=1"))["matches"]
+        own, other = (quote(f"team {each % teams:03}") for each in (self.number, self.number + teams // 2))
+        number, seat = match["id"], next(iter(match["seats"]))
+        paths = {
+            "/api/arena": "", "/api/standings": "", "/api/teams/T": f"/api/teams/{own}", "/api/matches": "",
+            "/api/matches?team": f"/api/matches?team={own}", "/api/matches?team&opponent": f"/api/matches?team={own}&opponent={other}",
+            "/api/matches?before": f"/api/matches?before={10_000 * (self.number + 1)}", "/api/matches/M": f"/api/matches/{number}",
+            "/api/matches/M/replay": f"/api/matches/{number}/replay", "/api/openapi.json": "",
+            "/api/submissions/N": f"/api/submissions/{self.number + 1}", "/": "", "/teams/T": f"/teams/{own}",
+            "/teams/T of others": f"/teams/{other}", "/teams/T?opponent": f"/teams/{own}?opponent={other}",
+            "/teams/T?version": f"/teams/{own}?version=1", "/matches/M": f"/matches/{number}", "/watch/M/": f"/watch/{number}/", "/submit": "",
+            "/submissions/N": f"/submissions/{self.number + 1}",
+        }  # fmt: skip
+        of_staff = {"/api/matches/M/log/S": f"/api/matches/{number}/log/{seat}", "/api/staff/audit": "", "/staff": ""}
+        return {name: (path or name, None) for name, path in paths.items()} | {
+            name: (path or name, STAFF) for name, path in of_staff.items()
+        }
 
 
-async def addresses(reader: Reader, number: int, teams: int) -> dict[str, tuple[str, str | None]]:
-    """Return the addresses that a reader asks for, by what they are called here, each with the token if it isn't the reader's."""
-    # The latest matches are real; those of the script have no replay.
-    (match,) = (await reader.value("/api/matches?limit=1"))["matches"]
-    name, opponent = (quote(f"team {one % teams:03}") for one in (number, number + teams // 2))
-    seat = next(iter(match["seats"]))
-    api = {
-        "arena": "", "standings": "", "teams/T": f"teams/{name}", "matches": "", "matches?team": f"matches?team={name}",
-        "matches?team&opponent": f"matches?team={name}&opponent={opponent}", "matches?before": f"matches?before={10_000 * (number + 1)}",
-        "matches/M": f"matches/{match['id']}", "matches/M/replay": f"matches/{match['id']}/replay", "openapi.json": "",
-        "submissions/N": f"submissions/{number + 1}",
-    }  # fmt: skip
-    pages = {
-        "/": "", "/teams/T": f"teams/{name}", "/teams/T of others": f"teams/{opponent}", "/teams/T?opponent": f"teams/{name}?opponent={opponent}",
-        "/teams/T?version": f"teams/{name}?version=1", "/matches/M": f"matches/{match['id']}", "/watch/M/": f"watch/{match['id']}/", "/submit": "submit",
-        "/submissions/N": f"submissions/{number + 1}",
-    }  # fmt: skip
-    found: dict[str, tuple[str, str | None]] = {f"/api/{told}": (f"/api/{path or told}", None) for told, path in api.items()}
-    found |= {told: (f"/{path}", None) for told, path in pages.items()}
-    found |= {"/api/matches/M/log/S": (f"/api/matches/{match['id']}/log/{seat}", "tstaff")}
-    found |= {path: (path, "tstaff") for path in ("/api/staff/audit", "/staff")}
-    return found
-
-
-async def read(address: str, readers: int, teams: int, seconds: float, *, is_paced: bool) -> dict[str, list[float]]:
+def read(url: str, readers: int, teams: int, seconds: float, *, is_paced: bool) -> dict[str, list[float]]:
     """Let all readers ask for so long; return the milliseconds of each answer by address."""
-    found: dict[str, list[float]] = defaultdict(list)
+    times: dict[str, list[float]] = defaultdict(list)
     until = time.monotonic() + seconds
 
-    async def one(number: int) -> None:
+    def go_on(number: int) -> None:
         lots = random.Random(number)
-        reader = Reader(address, f"t{number}")
-        asked = list((await addresses(reader, number, teams)).items())
-        lots.shuffle(asked)
-        at = 0
-        await asyncio.sleep(lots.uniform(0, PACE[1]) if is_paced else 0)
+        reader = Reader(url, number)
+        pages = list(reader.addresses(teams).items())
+        lots.shuffle(pages)
+        time.sleep(lots.uniform(0, PACE[1]) if is_paced else 0)
         while time.monotonic() < until:
-            name, (path, token) = asked[at % len(asked)]
-            begun = time.perf_counter()
-            status, _ = await reader.ask(path, token)
-            found[name].append(1000 * (time.perf_counter() - begun))
-            if status != 200:
-                raise RefereeError(f"{path} is answered with {status}.")
-            at += 1
-            if is_paced:
-                await asyncio.sleep(lots.uniform(*PACE))
-        reader.close()
+            pages.append(pages.pop(0))
+            name, (path, token) = pages[-1]
+            times[name].append(timed(partial(reader.ask, path, token)))
+            time.sleep(lots.uniform(*PACE) if is_paced else 0)
 
-    await asyncio.gather(*map(one, range(readers)))
-    return dict(found)
+    with ThreadPoolExecutor(readers) as threads:
+        list(threads.map(go_on, range(readers)))
+    return dict(times)
 
 
-async def hand_in(address: str, first: int) -> list[float]:
+def hand_in(url: str, first: int) -> list[float]:
     """Hand in versions of some teams; return the seconds until the team's page has each."""
-    found = []
+    seconds = []
     for number in range(first, first + HANDED_IN):
-        reader = Reader(address, f"t{number}")
-        lines = [
-            f"--{BOUNDARY}",
-            'Content-Disposition: form-data; name="file"; filename="bot.py"',
-            "",
-            f"# {time.time()}\n{arena_scale.IDLE}",
-        ]
-        body = "\r\n".join([*lines, f"--{BOUNDARY}--", ""]).encode()
+        reader, page = Reader(url, number), f"/teams/{quote(f'team {number:03}')}"
         begun = time.perf_counter()
-        status, data = await reader.ask("/api/submissions", body=body, kind=f"multipart/form-data; boundary={BOUNDARY}")
-        if status != 202:
-            raise RefereeError(f"A version is refused: {data.decode()}")
-        link = f"/submissions/{json.loads(data)['id']}".encode()
-        while link not in (await reader.ask(f"/teams/{quote(f'team {number:03}')}"))[1]:
+        submission = ArenaClient.of(url, f"t{number}").hand_in("bot.py", f"# {time.time()}\n{arena_scale.IDLE}".encode(), "")
+        while f"/submissions/{submission['id']}".encode() not in reader.ask(page):
             pass
-        found.append(time.perf_counter() - begun)
-        reader.close()
-        await asyncio.sleep(1)
-    return found
+        seconds.append(time.perf_counter() - begun)
+        time.sleep(1)
+    return seconds
 
 
-async def cost(address: str, teams: int, process: psutil.Process) -> dict[str, list[float]]:
-    """Return the milliseconds of processor time that the server needs for an answer, by address; other programs hardly change them."""
-    reader = Reader(address, "t0")
-    found: dict[str, list[float]] = {}
-    for name, (path, token) in (await addresses(reader, 0, teams)).items():
+def costs(url: str, teams: int, process: psutil.Process) -> Iterator[tuple[str, float]]:
+    """Yield the milliseconds of processor time that the server needs for an answer, by address; other programs hardly change them."""
+    reader = Reader(url, 0)
+    for name, page in reader.addresses(teams).items():
         used = sum(process.cpu_times()[:2])
         for _ in range(ASKED):
-            await reader.ask(path, token)
-        found[name] = [1000 * (sum(process.cpu_times()[:2]) - used) / ASKED]
-    reader.close()
-    return found
+            reader.ask(*page)
+        yield name, 1000 * (sum(process.cpu_times()[:2]) - used) / ASKED
 
 
-async def both(
-    address: str, readers: int, teams: int, seconds: float
-) -> tuple[dict[str, list[float]], list[float], dict[str, list[float]]]:
-    """Read at a person's pace while versions are handed in, then as fast as possible."""
-    paced, seen = await asyncio.gather(read(address, readers, teams, seconds, is_paced=True), hand_in(address, readers))
-    return paced, seen, await read(address, readers, teams, seconds / 3, is_paced=False)
-
-
-def at_95(values: list[float]) -> float:
-    """Return the 95th percentile."""
-    return sorted(values)[math.ceil(0.95 * len(values)) - 1]
+def measure(folder: Path, options: argparse.Namespace) -> Iterator[tuple[str, str, float]]:
+    """Yield the name, the unit and the value of each figure of one server."""
+    words = ("arena", "serve", str(folder), "--isolation", "none", "--slots", str(options.slots))
+    with served(*words) as (url, process), opened(folder) as store:
+        begun = store.core.tally().played
+        # The first match of the server: its replay is there.
+        while store.core.tally().played < begun + 1:
+            time.sleep(0.2)
+        for name, cost in costs(url, options.teams, process):
+            yield f"{name}, processor", "ms", cost
+        with ThreadPoolExecutor(1) as thread:
+            submissions = thread.submit(hand_in, url, options.readers)
+            paced = read(url, options.readers, options.teams, options.seconds, is_paced=True)
+        fast = read(url, options.readers, options.teams, options.seconds / 3, is_paced=False)
+        for kind, times in (("", paced), (", flat out", fast)):
+            for name, values in sorted({**times, "all": sum(times.values(), [])}.items()):
+                yield f"{name}{kind}, p50", "ms", statistics.median(values)
+                yield f"{name}{kind}, p95", "ms", high(values)
+        yield "answers in a second, flat out", "", sum(map(len, fast.values())) / (options.seconds / 3)
+        yield "submission seen", "s", max(submissions.result())
+        yield "memory of the server", "MiB", process.memory_info().rss / (1 << 20)
+        others = [child for child in process.children() if '"kind": "play"' in " ".join(child.cmdline())]
+        yield "memory of the process that plays", "MiB", max(child.memory_info().rss for child in others) / (1 << 20)
+        yield "matches played meanwhile", "", store.core.tally().played - begun
 
 
 def everything(options: argparse.Namespace) -> list[Figure]:
     """All figures."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name) / "arena" if options.store is None else options.store.resolve()
-        if not (folder / "arena.toml").exists():
-            arena_scale.fill(folder, options.url, options.teams, options.versions, options.matches)
+    values: dict[tuple[str, str], list[float]] = defaultdict(list)
+    with arena_scale.filled(options) as folder:
         prepare(folder, options.teams)
-        measured: dict[tuple[str, str], list[float]] = defaultdict(list)
         for _ in range(options.rounds):
-            with served(folder, options.slots) as (address, process):
-                with opened(folder) as store:
-                    begun = store.core.tally().played
-                    # The first matches of the server: their replays are there.
-                    while store.core.tally().played < begun + 4:
-                        time.sleep(0.2)
-                for told, values in asyncio.run(cost(address, options.teams, process)).items():
-                    measured[f"{told}, processor", "ms"] += values
-                paced, seen, fast = asyncio.run(both(address, options.readers, options.teams, options.seconds))
-                for kind, found in (("", paced), (", flat out", fast)):
-                    for told, values in sorted({**found, "all": sum(found.values(), [])}.items()):
-                        measured[f"{told}{kind}, p50", "ms"].append(statistics.median(values))
-                        measured[f"{told}{kind}, p95", "ms"].append(at_95(values))
-                measured["answers in a second, flat out", ""].append(sum(map(len, fast.values())) / (options.seconds / 3))
-                measured["submission seen", "s"].append(max(seen))
-                measured["memory of the server", "MiB"].append(process.memory_info().rss / (1 << 20))
-                others = [one for one in process.children() if '"kind": "play"' in " ".join(one.cmdline())]
-                measured["memory of the process that plays", "MiB"].append(max(one.memory_info().rss for one in others) / (1 << 20))
-                with opened(folder) as store:
-                    measured["matches played meanwhile", ""].append(store.core.tally().played - begun)
+            for name, unit, value in measure(folder, options):
+                values[name, unit].append(value)
     budgets = {"s": SEEN, "MiB": MEMORY}
     return [
-        Figure(told, unit, values, None, "value", budgets.get(unit, ANSWER if told.endswith("p95") else None))
-        for (told, unit), values in measured.items()
+        Figure(name, unit, each, None, "value", budgets.get(unit, ANSWER if name.endswith("p95") else None))
+        for (name, unit), each in values.items()
     ]
 
 
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this benchmark."""
-    arena_scale.add(parser)
-    parser.add_argument("--readers", type=number(1), default=50, help="readers at once")
-    parser.add_argument("--slots", type=number(1), default=2, help="matches at once")
-    parser.add_argument("--seconds", type=number(1), default=60, help="how long readers read at a person's pace; a third of it flat out")
-
-
 if __name__ == "__main__":
-    run(__doc__, everything, add, rounds=1)
+    run(
+        __doc__,
+        everything,
+        rounds=(1, "servers that are measured; the median counts"),
+        readers=(50, "readers at once"),
+        slots=(2, "matches at once"),
+        seconds=(60, "how long readers read at a person's pace; a third of it flat out"),
+        **arena_scale.STORE,
+    )

@@ -4,7 +4,7 @@ python benchmarks/fastchess.py FASTCHESS [--rounds 9] [--steps 10000] [--games 2
 
 FASTCHESS is the path of a fastchess binary (https://github.com/Disservin/fastchess). A C compiler is needed, too. Every process of both sides
 runs on the same core, one game at a time. In every round fastchess and all kinds of matches run one after the other, so that a busy machine
-slows all of them. The floor is a question of fastchess. Budget: 0.75. Medians of fewer than 7 rounds mean little.
+slows all of them. The floor is a question of fastchess. Medians of fewer than 7 rounds mean little.
 
 - fastchess: two engines play one fixed game of 120 plies again and again. They answer at once, and note the time of the first and of the last
   question of a game. A question costs the slope between the span of 2 games and that of --games games. So the start and the end of fastchess
@@ -12,51 +12,37 @@ slows all of them. The floor is a question of fastchess. Budget: 0.75. Medians o
   sends all moves of the game. It writes a PGN file.
 - the referee: Evasion with two bots that answer at once, --steps steps with 1.5 questions each, from the first question to the last step. It
   writes a replay. Each match is played by each clock that this machine has, without a sandbox (none) and in it (strict).
-
-The exit status is 2 if something is missing, with a sentence that names it. A missed budget does not change the exit status.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import shutil
-import signal
 import struct
 import subprocess
 import sys
-import tempfile
 from functools import partial
 from pathlib import Path
-from typing import NoReturn
 
-from harness import Figure, alternate, number, run
-from matches import Stopwatch
+from harness import Figure, alternate, open_folder, run
+from matches import step_of_match
 
-from referee.errors import RefereeError
-from referee.games.evasion.game import GAME
-from referee.support import delays
-from referee.isolation.launcher import BotLauncher, open_launcher
+from referee.errors import RefereeError, UsageError
+from referee.isolation.choose import choose
 from referee.isolation.limits import Limits
-from referee.match.options import MatchOptions, CPU, FAIR, WALL, TimeControl, RunOptions
-from referee.match.match import Match
-from referee.match.spec import MatchSpec
-from referee.match.start import Start
+from referee.match.options import CPU, FAIR, WALL
 from referee.players.cores import Cores
 from referee.players.names import resolve
-from referee.replay.writer import ReplayWriter
+from referee.support import delays
 from referee.support.escape import escape
 
 BUDGET = 0.75
-LEVELS = ("none", "limits", "strict")
 #: The shorter of the two tournaments: one round of two games, with colours swapped.
 FEW_GAMES = 2
-#: Tells the engines where their counters are.
-COUNTERS = "FASTCHESS_BENCH_COUNTERS"
-#: What the counters are: the number of questions, the nanoseconds of the first question, and those of the last one.
-SHAPE = struct.Struct("=3q")
+#: What the engines count in a file: the number of questions, the nanoseconds of the first question, and those of the last one.
+COUNTERS = struct.Struct("=3q")
 
 #: Legal moves from the start position to a mate by the last one, four letters each. No position occurs twice, there are always pieces to
 #: mate with, and the clock of the 50-move rule never runs out.
@@ -86,28 +72,18 @@ LONG_LINE = [
 
 #: An engine whose answers are the moves of a line. Such moves all have the same length, so that the length of the question gives the ply.
 ENGINE = r"""
-#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 static const char moves[] = MOVES;
-static const size_t plies = sizeof moves / 5;
-static char input[1 << 16];
-static char answer[] = "info depth 1 score cp 0\nbestmove 0000\n";
+static char line[1 << 16];
 
-static void say(const char *text, size_t length) {
-    if (write(1, text, length) != (ssize_t)length) _exit(1);
-}
-
-static int begins(const char *line, size_t length, const char *word) {
-    size_t wanted = strlen(word);
-    return length >= wanted && !memcmp(line, word, wanted);
-}
+static int begins(const char *word) { return !strncmp(line, word, strlen(word)); }
 
 static int64_t now(void) {
     struct timespec time;
@@ -116,182 +92,100 @@ static int64_t now(void) {
 }
 
 int main(void) {
-    const char *path = getenv(COUNTERS);
-    int file = path ? open(path, O_RDWR) : -1;
-    int64_t *counters = file < 0 ? MAP_FAILED : mmap(0, 24, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    size_t plies = sizeof moves / 5, ply = plies, head = strlen("position startpos moves");
+    int64_t *counters = mmap(0, 24, PROT_READ | PROT_WRITE, MAP_SHARED, open(getenv("COUNTERS"), O_RDWR), 0);
     if (counters == MAP_FAILED) return 1;
-    size_t filled = 0, ply = plies, head = strlen("position startpos moves");
-    for (;;) {
-        ssize_t count = read(0, input + filled, sizeof input - filled);
-        if (count <= 0) return 0;
-        filled += count;
-        char *line = input, *end;
-        while ((end = memchr(line, '\n', input + filled - line))) {
-            size_t length = end - line;
-            if (begins(line, length, "isready")) {
-                say("readyok\n", 8);
-            } else if (begins(line, length, "position startpos")) {
-                ply = length < head ? 0 : (length - head) / 5;
-            } else if (begins(line, length, "go")) {
-                __atomic_add_fetch(&counters[0], 1, __ATOMIC_SEQ_CST);
-                if (ply == 0 && !counters[1]) counters[1] = now();
-                if (ply + 1 == plies) counters[2] = now();
-                memcpy(answer + sizeof answer - 6, ply < plies ? moves + 5 * ply : "0000", 4);
-                say(answer, sizeof answer - 1);
-            } else if (begins(line, length, "ucinewgame")) {
-                ply = plies;
-            } else if (begins(line, length, "uci")) {
-                say("id name instant\nuciok\n", 22);
-            } else if (begins(line, length, "quit")) {
-                return 0;
-            }
-            line = end + 1;
+    while (fgets(line, sizeof line, stdin)) {
+        if (begins("isready")) {
+            puts("readyok");
+        } else if (begins("position startpos")) {
+            size_t length = strcspn(line, "\n");
+            ply = length < head ? 0 : (length - head) / 5;
+        } else if (begins("go")) {
+            __atomic_add_fetch(&counters[0], 1, __ATOMIC_SEQ_CST);
+            if (ply == 0 && !counters[1]) counters[1] = now();
+            if (ply + 1 == plies) counters[2] = now();
+            printf("info depth 1 score cp 0\nbestmove %.4s\n", ply < plies ? moves + 5 * ply : "0000");
+        } else if (begins("ucinewgame")) {
+            ply = plies;
+        } else if (begins("uci")) {
+            puts("id name instant\nuciok");
+        } else if (begins("quit")) {
+            return 0;
         }
-        filled = input + filled - line;
-        memmove(input, line, filled);
+        fflush(stdout);
     }
 }
 """
 
 #: A bot of Evasion that looks for the turn of a question and reads nothing else: the hunter goes on, the prey runs down.
 BOT = r"""
-#define _GNU_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-static char input[1 << 20];
-static char answer[200] = "{\"type\":\"move\",\"turn\":";
-
-static void say(const char *text, size_t length) {
-    if (write(1, text, length) != (ssize_t)length) _exit(1);
-}
+static char line[1 << 20];
 
 int main(void) {
-    const char *move = ",\"move\":{\"go\":[0,1]}}\n", *ready = "{\"type\":\"ready\",\"protocol\":1}\n";
-    size_t filled = 0, head = strlen(answer);
-    for (;;) {
-        ssize_t count = read(0, input + filled, sizeof input - filled);
-        if (count <= 0) return 0;
-        filled += count;
-        char *line = input, *end;
-        while ((end = memchr(line, '\n', input + filled - line))) {
-            char *turn = memmem(line, end - line, "\"turn\":", 7);
-            if (turn) {
-                size_t length = head;
-                for (turn += 7; *turn >= '0' && *turn <= '9' && length < 150; turn++) answer[length++] = *turn;
-                memcpy(answer + length, move, strlen(move));
-                say(answer, length + strlen(move));
-            } else if (memmem(line, end - line, "\"type\":\"start\"", 14)) {
-                if (memmem(line, end - line, "\"seat\":\"hunter\"", 15)) move = ",\"move\":{}}\n";
-                say(ready, strlen(ready));
-            }
-            line = end + 1;
+    const char *move = "{\"go\":[0,1]}", *turn;
+    while (fgets(line, sizeof line, stdin)) {
+        if ((turn = strstr(line, "\"turn\":"))) {
+            printf("{\"type\":\"move\",\"turn\":%ld,\"move\":%s}\n", strtol(turn + 7, NULL, 10), move);
+        } else if (strstr(line, "\"type\":\"start\"")) {
+            if (strstr(line, "\"seat\":\"hunter\"")) move = "{}";
+            puts("{\"type\":\"ready\",\"protocol\":1}");
         }
-        filled = input + filled - line;
-        memmove(input, line, filled);
+        fflush(stdout);
     }
 }
 """
 
 
-def refuse(sentence: str) -> NoReturn:
-    """End with exit status 2 and a sentence about what is missing."""
-    print(f"fastchess.py: {sentence}", file=sys.stderr)
-    raise SystemExit(2)
-
-
-def compiled(folder: Path, name: str, source: str, **words: str) -> Path:
-    """Compile a C program into a folder, with ``words`` as macros for string literals, and return its path."""
+def compiled(folder: Path, name: str, source: str, moves: str = "") -> Path:
+    """Compile a C program into a folder, with ``moves`` as a macro, and return its path. UsageError without a C compiler."""
     compiler = shutil.which("gcc") or shutil.which("cc")
     if compiler is None:
-        refuse("there is neither gcc nor cc on the PATH. The engines and bots of this benchmark are C programs: install a C compiler.")
-    macros = "".join(f"#define {word} {json.dumps(text)}\n" for word, text in words.items())
-    (folder / f"{name}.c").write_text(macros + source)
-    done = subprocess.run(
-        [compiler, "-O2", "-o", name, f"{name}.c"], cwd=folder, capture_output=True, text=True, errors="replace", check=False
-    )
-    if done.returncode:
-        first = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[0]
-        refuse(f"{compiler} could not compile the program {name} of this benchmark: {escape(first, 300)}")
+        raise UsageError("There is neither gcc nor cc on the PATH. The programs of this benchmark are in C: install a C compiler.")
+    command = [compiler, "-O2", "-x", "c", "-D", f"MOVES={json.dumps(moves)}", "-o", str(folder / name), "-"]
+    subprocess.run(command, input=source, text=True, check=True)
     return folder / name
 
 
 class Fastchess:
-    """A fastchess binary, the engine that plays both sides with its number of moves in a game, and the folder in which it runs."""
+    """A fastchess binary with an engine that plays a line of moves on both sides. UsageError if it is no program."""
 
-    def __init__(self, binary: str, engine: Path, folder: Path, moves: int = len(LINE)) -> None:
-        self.binary, self.engine, self.folder, self.moves = binary, engine, folder, moves
+    def __init__(self, binary: Path, folder: Path, line: list[str]) -> None:
+        self.binary, self.folder, self.moves = str(binary.absolute()), folder, len(line)
+        if not binary.is_file() or not os.access(binary, os.X_OK):
+            raise UsageError(f"{escape(self.binary, 300)} is no program that can be run; give the path of the fastchess binary.")
+        self.engine = compiled(folder, "engine", ENGINE, " ".join(line))
         self.counters = folder / "counters"
-        self.output = folder / "output.txt"
-
-    def run(self, arguments: list[str], seconds: float) -> int:
-        """Run it and return its exit status. End with a sentence if it can't be run or takes too long."""
-        self.counters.write_bytes(bytes(SHAPE.size))
-        env = {**os.environ, COUNTERS: str(self.counters)}
-        # Pipes would make its engines able to hold up this script.
-        with self.output.open("wb") as output:
-            try:
-                process = subprocess.Popen(
-                    [self.binary, *arguments],
-                    cwd=self.folder,
-                    env=env,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=output,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                refuse(f"{escape(self.binary, 300)} can't be run: {error.strerror}. Give the path of a fastchess binary for this machine.")
-            try:
-                return process.wait(seconds)
-            except BaseException as error:
-                if process.returncode is None:
-                    os.killpg(process.pid, signal.SIGKILL)
-                    process.wait()
-                if isinstance(error, subprocess.TimeoutExpired):
-                    self.fail(f"did not end within {seconds:g} seconds")
-                raise
-
-    def lines(self, *, is_end: bool) -> list[str]:
-        """Return the first or the last lines that it wrote, as far as 4 KiB reach."""
-        with self.output.open("rb") as output:
-            output.seek(max(0, self.output.stat().st_size - 4096) if is_end else 0)
-            return output.read(4096).decode(errors="replace").strip().splitlines()
-
-    def fail(self, what: str) -> NoReturn:
-        """End with a sentence about a run that failed, and with the last line of its output."""
-        lines = self.lines(is_end=True)
-        last = f". Its last line was: {escape(lines[-1].strip(), 300)}" if lines else ". It wrote nothing."
-        refuse(f"{escape(self.binary, 300)} {what}{last}")
-
-    def version(self) -> str:
-        """Return its version as it writes it; "fastchess" if it doesn't."""
-        status = self.run(["-version"], 60)
-        lines = self.lines(is_end=False)
-        return escape(lines[0].strip(), 60) if status == 0 and lines else "fastchess"
 
     def tournament(self, games: int, at_once: int = 1, *, restarts: bool = False) -> tuple[int, int]:
         """Play games, and return the number of questions and the nanoseconds from the first question to the last one.
 
-        With ``restarts`` each game has new engines.
+        With ``restarts`` each game has new engines. RefereeError if it fails, or if its engines were asked anything else.
         """
         arguments = [part for name in ("white", "black") for part in ("-engine", f"cmd={self.engine}", f"name={name}")]
         arguments += ["-each", "tc=100000", "proto=uci", *(["restart=on"] if restarts else [])]
         arguments += ["-rounds", str(games // 2), "-games", "2", "-concurrency", str(at_once)]
         # Reports and saved states only now and then; one line for each game remains.
         arguments += ["-ratinginterval", "0", "-autosaveinterval", "0", "-pgnout", "file=games.pgn", "notation=uci"]
-        status = self.run(arguments, 60 + games)
+        self.counters.write_bytes(bytes(COUNTERS.size))
         try:
-            questions, first, last = SHAPE.unpack(self.counters.read_bytes())
-        except (OSError, struct.error):
-            self.fail("took away the file in which the engines count their questions")
-        expected = games * self.moves
-        if status:
-            self.fail(f"ended with exit status {status} in a tournament of {games} games")
-        if questions != expected:
-            self.fail(f"asked {questions:,} questions in {games} games, but these games have {expected:,}")
-        if not 0 < first < last:
-            self.fail(f"asked {questions:,} questions in no time, so that it can't have asked the engines of this script")
+            # Pipes would make its engines able to hold up this script.
+            with (self.folder / "output.txt").open("wb") as output:
+                done = subprocess.run(
+                    [self.binary, *arguments], cwd=self.folder, env={**os.environ, "COUNTERS": str(self.counters)},
+                    stdin=subprocess.DEVNULL, stdout=output, stderr=output, timeout=60 + games,
+                )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise RefereeError(f"fastchess could not play {games} games: {error}") from None
+        questions, first, last = COUNTERS.unpack(self.counters.read_bytes())
+        if done.returncode or questions != games * self.moves or not 0 < first < last:
+            lines = (self.folder / "output.txt").read_text(errors="replace").strip().splitlines() or ["nothing"]
+            asked = f"asked {questions:,} questions in {games} games of {self.moves}, and ended with exit status {done.returncode}"
+            raise RefereeError(f"fastchess {asked}. Its last line was: {escape(lines[-1], 300)}")
         return questions, last - first
 
     def question(self, games: int) -> float:
@@ -299,92 +193,53 @@ class Fastchess:
         few, short = self.tournament(FEW_GAMES)
         many, long = self.tournament(games)
         if long <= short:
-            self.fail(
-                f"needed no longer for {games} games than for {FEW_GAMES}: try again with more --games, or when the machine is less busy"
-            )
+            raise RefereeError(f"{games} games took no longer than {FEW_GAMES}: try more --games, or again when the machine is less busy.")
         return (long - short) / (many - few) / 1e3
 
 
-class Matches:
-    """Matches of one kind between two instant bots."""
-
-    def __init__(self, bot: Path, level: str, clock: str, folder: Path) -> None:
-        programs = {seat: resolve(str(bot), seat, "evasion") for seat in ("hunter", "prey")}
-        self.entrants = {seat: program._replace(name=seat, about={"program": bot.name}) for seat, program in programs.items()}
-        with contextlib.closing(open_launcher(level, Limits(), list(programs.values()))) as launcher:
-            self.level = launcher.level
-        # This script has chosen the core.
-        self.options = MatchOptions(time=TimeControl(startup=60, move=60, bank=None, kind=clock), run=RunOptions(cores=0, max_lateness=60))
-        self.name = f"{level}, {clock} clock"
-        self.replay = folder / "match.replay.jsonl.gz"
-        self.notes: tuple[str, ...] = ()
-
-    def question(self, steps: int) -> float:
-        """Play a match and return the microseconds for a question."""
-        stopwatch = Stopwatch()
-        settings = GAME.codec.settings("classic", {"max_steps": steps})
-        spec = MatchSpec(GAME, settings, self.entrants, Start.of(GAME, settings, 1), self.options, self.replay)
-        with contextlib.closing(BotLauncher(lambda _: self.level)) as launcher:
-            result = Match(spec, [stopwatch], launcher).run()
-        self.notes = result.notes
-        questions = sum(time.answers for time in result.times.values())
-        if result.faults or questions != steps + steps // 2:
-            told = "; ".join(result.faults.values()) or f"it had {questions:,} questions"
-            raise RefereeError(f"A match of {steps:,} steps ({self.name}) failed: {escape(told, 300)}.")
-        return stopwatch.seconds / questions * 1e6
+def measure(options: argparse.Namespace) -> list[Figure]:
+    """Measure all kinds of matches beside fastchess, after each has played once."""
+    clocks = (FAIR, CPU, WALL) if delays.is_counted() else (CPU, WALL)
+    with open_folder() as folder:
+        bot = compiled(folder, "bot", BOT)
+        fastchess = Fastchess(options.fastchess, folder, LINE)
+        step = partial(step_of_match, bot, replay=folder / "match.replay.jsonl.gz", cores=0)
+        kinds = {}
+        for name in options.isolation:
+            level = choose(name, Limits(), [resolve(str(bot), "hunter", "evasion")])
+            kinds |= {f"{name}, {clock} clock": partial(step, level=level, clock=clock) for clock in clocks}
+        fastchess.tournament(FEW_GAMES)
+        for kind in kinds.values():
+            kind(min(options.steps, 1_000))
+        # A step of a match has one question and a half.
+        measures = [lambda kind=kind: kind(options.steps) / 1.5 for kind in kinds.values()]
+        floors, *values = alternate(options.rounds, partial(fastchess.question, options.games // 2 * 2), *measures)
+    return [Figure(name, "us", each, floors, "ratio", BUDGET) for name, each in zip(kinds, values, strict=True)]
 
 
 def everything(options: argparse.Namespace) -> list[Figure]:
-    """The figures of all kinds of matches beside fastchess, all on one core."""
-    if not hasattr(os, "sched_setaffinity"):
-        refuse("this system can't keep processes on a core, so that nothing can be compared here.")
-    binary = Path(options.fastchess).absolute()
-    if not binary.is_file():
-        refuse(f"{escape(str(binary), 300)} is {'no file' if binary.exists() else 'missing'}. Give the path of the fastchess binary.")
-    if not os.access(binary, os.X_OK):
-        refuse(f"{escape(str(binary), 300)} can't be run: it is not executable. Try:  chmod +x {escape(str(binary), 300)}")
-    levels = list(dict.fromkeys(options.isolation.split(",")))
-    if not set(levels) <= set(LEVELS):
-        refuse(f"--isolation is {escape(options.isolation, 100)}, but must be {', '.join(LEVELS)} or several of them, separated by commas.")
+    """The figures, all on one core. UsageError if the binary or a C compiler is missing."""
     before = os.sched_getaffinity(0)
     # Matches that are started elsewhere keep off a claimed core.
     cores = Cores(1)
     core = max(cores.claimed or before)
-    if not cores.claimed:
-        print(f"fastchess.py: matches on this machine have claimed every core; times on core {core} are less even.", file=sys.stderr)
+    print(f"all on core {core}{'' if cores.claimed else ', which other matches use, too'}", file=sys.stderr)
     try:
         # All programs of both sides inherit it.
         os.sched_setaffinity(0, {core})
-        with tempfile.TemporaryDirectory(prefix="fastchess-bench-") as place:
-            folder = Path(place)
-            bot = compiled(folder, "bot", BOT)
-            fastchess = Fastchess(str(binary), compiled(folder, "engine", ENGINE, MOVES=" ".join(LINE), COUNTERS=COUNTERS), folder)
-            print(f"{fastchess.version()}, all on core {core}", file=sys.stderr)
-            clocks = (FAIR, CPU, WALL) if delays.is_counted() else (CPU, WALL)
-            return measure(fastchess, [Matches(bot, level, clock, folder) for level in levels for clock in clocks], options)
+        return measure(options)
     finally:
         cores.release()
         os.sched_setaffinity(0, before)
 
 
-def measure(fastchess: Fastchess, kinds: list[Matches], options: argparse.Namespace) -> list[Figure]:
-    """Run everything once, then measure it in rounds."""
-    fastchess.tournament(FEW_GAMES)
-    for kind in kinds:
-        kind.question(min(options.steps, 1_000))
-    for note in dict.fromkeys(note for kind in kinds for note in kind.notes):
-        print(f"fastchess.py: {note}", file=sys.stderr)
-    measures = [partial(fastchess.question, options.games), *(partial(kind.question, options.steps) for kind in kinds)]
-    floors, *values = alternate(options.rounds, *measures)
-    return [Figure(kind.name, "us", found, floors, "ratio", BUDGET) for kind, found in zip(kinds, values, strict=True)]
-
-
-def add(parser: argparse.ArgumentParser) -> None:
-    """Add the options of this benchmark."""
-    parser.add_argument("fastchess", metavar="FASTCHESS", help="path of the binary")
-    parser.add_argument("--games", type=number(FEW_GAMES + 2, 2), default=200, help="games of the longer tournament")
-    parser.add_argument("--isolation", default="none,strict", help="levels of isolation, separated by commas")
-
-
 if __name__ == "__main__":
-    run(__doc__, everything, add, rounds=9)
+    run(
+        __doc__,
+        everything,
+        fastchess=(..., "path of the binary"),
+        rounds=(9, "measurements of each figure; the median counts"),
+        steps=(10_000, "steps of each match"),
+        games=(200, "games of the longer tournament, at least 4"),
+        isolation=(["none", "strict"], "levels of isolation, separated by commas"),
+    )

@@ -1,32 +1,28 @@
 """How often the intervals of ratings hold the true ratings in simulated leagues (docs/statistics.md).
 
-python benchmarks/intervals.py [--leagues 60]
+python benchmarks/intervals.py [--leagues 60] [--json]
 
-Every draw has a fixed seed, so the same table comes out again. Cases with more than six teams have fewer leagues, so that they have as many
+For each kind of league and number of starts: the share of the true ratings that lie in their intervals, half the median width of these, and
+the share of the leagues in which a true rank lies outside of its interval. Every draw has a fixed seed, so the same figures come out again. Cases with more than six teams have fewer leagues, so that they have as many
 ratings.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from harness import Figure, run
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from referee.league import schedule  # noqa: E402
-from referee.tournament.elo import POINTS  # noqa: E402
-from referee.tournament.ratings import intervals  # noqa: E402
-from referee.tournament.values import PairedComparison, DuelResult  # noqa: E402
-
-if TYPE_CHECKING:
-    from referee.tournament.values import PlannedDuel
+from referee.league import schedule
+from referee.tournament.elo import POINTS
+from referee.tournament.ratings import intervals
+from referee.tournament.values import DuelResult, PairedComparison, PlannedDuel
 
 STARTS = (1, 2, 3, 4, 8, 16)
+#: The budgets, in percent: true ratings in their intervals, leagues with a wrong rank.
+COVERED, WRONG = 93.0, 5.0
 #: The standard deviation of the strengths of teams.
 SPREAD = 0.8
 #: The standard deviation of what a start adds to the strength of each team, where starts matter.
@@ -123,7 +119,7 @@ CASES = (
 )
 
 
-class Found(NamedTuple):
+class Coverage(NamedTuple):
     """The share of the ratings in their intervals, the median width in Elo, and the share of leagues with a wrong rank."""
 
     covered: float
@@ -131,39 +127,37 @@ class Found(NamedTuple):
     wrong: float
 
 
-def measured(case: Case, starts: int, leagues: int) -> Found:
+def measured(case: Case, starts: int, leagues: int) -> Coverage:
     """Return what holds in simulated leagues of one kind."""
     count = max(1, leagues * 6 // case.teams)
     covered, wrong, widths = 0, 0, []
     for seed in range(count):
         world = case.world(seed)
-        found = intervals(case.results(world, starts), world.truth)
-        covered += sum(each.low <= world.truth[each.team] <= each.high for each in found)
-        wrong += any(not each.best_rank <= world.places[each.team] <= each.worst_rank for each in found)
-        widths += [each.high - each.low for each in found]
-    return Found(covered / count / case.teams, float(np.median(widths)), wrong / count)
+        ratings = intervals(case.results(world, starts), world.truth)
+        covered += sum(each.low <= world.truth[each.team] <= each.high for each in ratings)
+        wrong += any(not each.best_rank <= world.places[each.team] <= each.worst_rank for each in ratings)
+        widths += [each.high - each.low for each in ratings]
+    return Coverage(covered / count / case.teams, float(np.median(widths)), wrong / count)
 
 
-def row(*cells: object) -> str:
-    """Return a row of a table in Markdown."""
-    return f"| {' | '.join(map(str, cells))} |"
-
-
-def table(leagues: int) -> list[str]:
-    """Return the table as lines of Markdown."""
-    lines = [row("starts", *(case.name for case in CASES)), "|---" * (len(CASES) + 1) + "|"]
+def everything(options: argparse.Namespace) -> list[Figure]:
+    """All figures."""
+    figures = []
     for starts in STARTS:
-        cells = [measured(case, starts, leagues) for case in CASES]
-        lines.append(row(starts, *(f"{100 * each.covered:.1f} ±{each.width / 2:.0f}" for each in cells)))
-    return lines
-
-
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--leagues", type=int, default=60, help="the number of simulated leagues for each number in the table")
-    print("\n".join(table(parser.parse_args().leagues)))
+        for case in CASES:
+            outcome, name = measured(case, starts, options.leagues), f"{starts} starts, {case.name}"
+            figures += [
+                Figure(f"{name}: covered", "%", [100 * outcome.covered], None, "value", COVERED, at_least=True),
+                Figure(f"{name}: half the width", "Elo", [outcome.width / 2]),
+                Figure(f"{name}: wrong ranks", "%", [100 * outcome.wrong], None, "value", WRONG),
+            ]
+    return figures
 
 
 if __name__ == "__main__":
-    main()
+    run(
+        __doc__,
+        everything,
+        rounds=(1, "without effect: every round would give the same"),
+        leagues=(60, "simulated leagues of each kind"),
+    )

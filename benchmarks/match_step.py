@@ -1,8 +1,6 @@
-"""A step of a match beside a bare loop, and the parts of the referee that every match uses: engine, replays, the start.
+"""A step of a match beside a bare loop, and the parts of the referee that every match uses: engine, environment, replays, the start.
 
 python benchmarks/match_step.py [--rounds 7] [--steps 10000] [--json]
-
-docs/speed.md has the budgets.
 """
 
 from __future__ import annotations
@@ -10,19 +8,20 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
 
-from harness import Figure, alternate, child, run
-from matches import IDLE_SDK, PARSING, FloorGame, floor, step_of_match
+from harness import ROOT, Figure, alternate, child, open_folder, run, timed
+from matches import IDLE_SDK, PARSING, FloorGame, step_of_match, written
 
+from referee.api import play
 from referee.games.evasion.game import GAME
 from referee.match.options import CPU, WALL
 from referee.replay.reader import verify
-from referee.support.processes import module_command
+from sdk.env import EvasionEnv
 
 #: Writes the time of its first question to its log, by the system-wide monotonic clock.
 STAMPING = """
@@ -38,107 +37,115 @@ Stamping.main()
 """
 
 
-def match_steps(rounds: int, steps: int) -> list[Figure]:
+def floor(steps: int) -> float:
+    """Return the microseconds for a step of the bare loop."""
+    output = child(sys.executable, str(ROOT / "benchmarks" / "floor.py"), str(steps))
+    step = re.match(r"([\d.]+) us a step", output)
+    assert step is not None, output
+    return float(step[1])
+
+
+def match_steps(rounds: int, steps: int, folder: Path) -> list[Figure]:
     """A match step beside the floor, by each clock and with bots that run between turns; the SDK beside a bot that only parses."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "bench.replay.jsonl.gz"
-        floors, stop, wall, cpu, run, sdk = alternate(
-            rounds,
-            lambda: floor(steps),
-            lambda: step_of_match(PARSING, steps, FloorGame(), path, "stop"),
-            lambda: step_of_match(PARSING, steps, FloorGame(), path, "stop", clock=WALL),
-            lambda: step_of_match(PARSING, steps, FloorGame(), path, "stop", clock=CPU),
-            lambda: step_of_match(PARSING, steps, FloorGame(), path, "run"),
-            lambda: step_of_match(IDLE_SDK, steps, FloorGame(), path, "stop"),
-        )
+    parsing, sdk = written(folder, "parsing", PARSING), written(folder, "idle_sdk", IDLE_SDK)
+    step = partial(step_of_match, steps=steps, game=FloorGame(), replay=folder / "bench.replay.jsonl.gz")
+    floors, fair, wall, cpu, runs, idle = alternate(
+        rounds,
+        partial(floor, steps),
+        partial(step, parsing),
+        partial(step, parsing, clock=WALL),
+        partial(step, parsing, clock=CPU),
+        partial(step, parsing, idle="run"),
+        partial(step, sdk),
+    )
     return [
-        Figure("match step, trivial bots", "us", stop, floors, "ratio", 2.2),
+        Figure("match step, trivial bots", "us", fair, floors, "ratio", 2.2),
         Figure("the same with the wall clock", "us", wall, floors, "ratio", 2.2),
         Figure("the same with the cpu clock", "us", cpu, floors, "ratio", 2.2),
-        Figure("the same with idle = run", "us", run, floors, "ratio", 2.2),
-        Figure("match step, idle SDK bots", "us", sdk, stop, "excess", 20.0),
+        Figure("the same with idle = run", "us", runs, floors, "ratio", 2.2),
+        Figure("match step, idle SDK bots", "us", idle, fair, "excess", 20.0),
     ]
 
 
-def engine_step(rounds: int, steps: int) -> Figure:
-    """Measure one engine step in this process, without players."""
-    game = GAME
-    start = game.start(game.codec.settings("classic", {}), b"")
-    moves = {"hunter": game.codec.parse(start, "hunter", {}), "prey": game.codec.parse(start, "prey", {"go": [0, 1]})}
+def engine(rounds: int, steps: int) -> list[Figure]:
+    """Steps in this process without players, and those of Gymnasium's environment with random actions against ``runner``."""
+    start = GAME.start(GAME.codec.settings("classic", {"max_steps": steps}), b"")
+    moves = {"hunter": GAME.codec.parse(start, "hunter", {}), "prey": GAME.codec.parse(start, "prey", {"go": [0, 1]})}
+    environment = EvasionEnv(max_steps=10 * steps, max_walls=4)
+    environment.action_space.seed(1)
+    actions = [environment.action_space.sample() for _ in range(steps)]
 
-    def steps_in_process() -> float:
-        state = game.start(game.codec.settings("classic", {"max_steps": steps}), b"")
-        begun = time.perf_counter()
+    def in_process() -> None:
+        state = start
         for _ in range(steps):
-            state, _ = game.step(state, moves)
-        return (time.perf_counter() - begun) / steps * 1e6
+            state, _ = GAME.step(state, moves)
 
-    return Figure("engine step, in process", "us", alternate(rounds, steps_in_process)[0], None, "value", 6.0)
+    def learning() -> None:
+        environment.reset(seed=1)
+        for action in actions:
+            if environment.step(action)[2]:
+                environment.reset()
+
+    bare, env = alternate(rounds, lambda: timed(in_process) / steps * 1e3, lambda: timed(learning) / steps * 1e3)
+    return [
+        Figure("engine step, in process", "us", bare, None, "value", 6.0),
+        Figure("sdk.env, step of one seat", "us", env, bare, "ratio"),
+        Figure("sdk.env, steps a second", "/s", [1e6 / each for each in env]),
+    ]
 
 
-def replays(rounds: int, steps: int) -> list[Figure]:
+def replays(rounds: int, steps: int, folder: Path) -> list[Figure]:
     """Verification and size of a replay of two moving bots."""
-    from referee.api import play
+    played = play("straight", "evader", max_steps=steps, seed=1, out=f"{folder}{os.sep}")
 
-    with tempfile.TemporaryDirectory() as folder:
-        played = play("straight", "evader", max_steps=steps, seed=1, out=folder + os.sep)
-        count = played.steps
+    def verified() -> None:
+        assert verify(played.replay).problem is None
 
-        def verified() -> float:
-            begun = time.perf_counter()
-            assert verify(played.replay).problem is None
-            return count / (time.perf_counter() - begun)
-
-        speed = alternate(rounds, verified)[0]
-        size = [played.replay.stat().st_size / count]
+    (speed,) = alternate(rounds, lambda: played.steps / timed(verified) * 1e3)
     return [
         Figure("verify", "steps/s", speed, None, "value", 90_000.0, at_least=True),
-        Figure("replay", "bytes/step", size, None, "value", 20.0),
+        Figure("replay", "bytes/step", [played.replay.stat().st_size / played.steps], None, "value", 20.0),
     ]
 
 
-def _milliseconds(command: list[str]) -> float:
-    begun = time.perf_counter()
-    child(command)
-    return (time.perf_counter() - begun) * 1e3
-
-
-def starts(rounds: int) -> list[Figure]:
+def starts(rounds: int, folder: Path) -> list[Figure]:
     """Command to first question, and the import of the SDK for each game, beside bare Python."""
-    with tempfile.TemporaryDirectory() as folder:
-        bot = Path(folder) / "stamping.py"
-        bot.write_text(STAMPING)
-        command = module_command("referee", "play", str(bot), str(bot), "--max-steps", "1", "--json", "--out", folder + os.sep)
+    bot = str(written(folder, "stamping", STAMPING))
+    command = [sys.executable, "-m", "referee", "play", bot, bot, "--max-steps", "1", "--json", "--out", f"{folder}{os.sep}"]
 
-        def first_question() -> float:
-            begun = time.monotonic()
-            told = json.loads(child(command))
-            return (float(Path(told["logs"]["hunter"]).read_text()) - begun) * 1e3
+    def first_question() -> float:
+        begun = time.monotonic()
+        log = json.loads(child(*command))["logs"]["hunter"]
+        return (float(Path(log).read_text()) - begun) * 1e3
 
-        bare = [sys.executable, "-c", "pass"]
-        imports = ["import sdk", *(f"from sdk import {name}" for name in ("HunterBot", "RectangleBot", "ThiefBot"))]
-        sdk = [partial(_milliseconds, [sys.executable, "-c", statement]) for statement in imports]
-        first_question()
-        for importing in sdk:
-            importing()
-        floor, question, *imported = alternate(rounds, lambda: _milliseconds(bare), first_question, *sdk)
+    def python(statement: str) -> float:
+        return timed(partial(child, sys.executable, "-c", statement))
+
+    imports = ["import sdk", *(f"from sdk import {name}" for name in ("HunterBot", "RectangleBot", "ThiefBot"))]
+    measures = [partial(python, "pass"), first_question, *(partial(python, statement) for statement in imports)]
+    for measure in measures:
+        measure()
+    bare, question, *imported = alternate(rounds, *measures)
     return [
-        Figure("command to first question", "ms", question, floor, "value", 400.0),
-        Figure("import sdk", "ms", imported[0], floor, "excess", 20.0),
-        *(Figure(name, "ms", values, floor, "excess") for name, values in zip(imports[1:], imported[1:], strict=True)),
+        Figure("command to first question", "ms", question, bare, "value", 400.0),
+        *(
+            Figure(name, "ms", values, bare, "excess", 20.0 if name == "import sdk" else None)
+            for name, values in zip(imports, imported, strict=True)
+        ),
     ]
 
 
 def everything(options: argparse.Namespace) -> list[Figure]:
     """All figures."""
     rounds, steps = options.rounds, options.steps
-    return [
-        *match_steps(rounds, steps),
-        engine_step(rounds, steps),
-        *replays(rounds, steps),
-        *starts(2 * rounds + 1),
-    ]
+    with open_folder() as folder:
+        return [
+            *match_steps(rounds, steps, folder),
+            *engine(rounds, steps),
+            *replays(rounds, steps, folder),
+            *starts(2 * rounds + 1, folder),
+        ]
 
 
 if __name__ == "__main__":
-    run(__doc__, everything)
+    run(__doc__, everything, steps=(10_000, "steps of each match"))

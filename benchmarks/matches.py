@@ -1,33 +1,37 @@
-"""The trivial bots of the benchmarks, and matches between them."""
+"""The matches of the benchmarks: trivial bots, single matches between them, many on all cores, and pretended ones."""
 
 from __future__ import annotations
 
 import contextlib
-import re
-import sys
-import tempfile
+import random
 import time
-from referee.players.player import Player
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from harness import ROOT, child
+import psutil
 
 from referee import games
+from referee.errors import RefereeError
 from referee.games.evasion.board.wall import HORIZONTAL, Wall
 from referee.games.evasion.board.walls import Walls
-from referee.games.evasion.game import Evasion
+from referee.games.evasion.game import GAME, Evasion
 from referee.games.evasion.state import Settings, State
+from referee.handins.values import Entry
 from referee.isolation.launcher import BotLauncher
 from referee.isolation.level import Level
-from referee.isolation.bot import Bot
-from referee.match.options import MatchOptions, FAIR, TimeControl, RunOptions
-from referee.replay.events import Listener, MatchBegun, StepTaken
+from referee.isolation.limits import Limits
 from referee.match.match import Match
+from referee.match.options import FAIR, WALL, MatchOptions, RunOptions, TimeControl
 from referee.match.spec import MatchSpec
 from referee.match.start import Start
-from referee.isolation.plan import environment
-from referee.replay.writer import ReplayWriter
+from referee.players.names import resolve
+from referee.replay.events import Listener, MatchBegun, StepTaken
+from referee.tournament.local import Finished, LocalPool, free_slots
+from referee.tournament.many import played
+from referee.tournament.pool import WorkerPool
+from referee.tournament.values import Record, Task, Team
+from referee.tournament.worker import Completed, Terms, Worker
 from referee.wire import encode
 
 SEATS = ("hunter", "prey")
@@ -59,12 +63,23 @@ class Idle(HunterBot, PreyBot):
         return (0, 1)
 Idle.main()
 """
+#: How often a pretending pool reads its memory, in matches.
+READ_EACH = 100
 
 
-def entrants(source: str) -> Mapping[str, Player]:
-    """A program text as the player of every seat."""
-    line = (sys.executable, "-c", source)
-    return {seat: Bot("bench", line, tempfile.gettempdir(), about={"program": "bench"}) for seat in SEATS}
+def written(folder: Path, name: str, source: str) -> Path:
+    """Write a bot's program into a folder, and return its path."""
+    path = folder / f"{name}.py"
+    path.write_text(source)
+    return path
+
+
+def start_line(seat: str) -> bytes:
+    """Return a start message for the trivial bots, which read their seat alone."""
+    return encode.start(games.info("evasion"), "classic", seat, {}, clock={}, seed=0, match="")
+
+
+# --- one match ---
 
 
 class FloorGame(Evasion):
@@ -73,14 +88,6 @@ class FloorGame(Evasion):
     def start(self, settings: Settings, secret: bytes = b"") -> State:
         walls = [Wall(index, HORIZONTAL, 0, 95 + index, 299, 95 + index) for index in range(5)]
         return super().start(settings, secret)._replace(walls=Walls(settings.width, settings.height, walls), next_id=5)
-
-
-def floor(steps: int) -> float:
-    """Microseconds for a step of the bare loop."""
-    shown = child([sys.executable, str(ROOT / "benchmarks" / "floor.py"), str(steps)])
-    found = re.match(r"([\d.]+) us a step", shown)
-    assert found is not None, shown
-    return float(found[1])
 
 
 class Stopwatch(Listener):
@@ -100,19 +107,121 @@ class Stopwatch(Listener):
 
 
 def step_of_match(
-    source: str, steps: int, game: Evasion, path: Path | None, idle: str, isolation: Level | None = None, clock: str = FAIR
-) -> float:
-    """Microseconds for a step of a whole match between two programs, from the first question to the last step."""
+    bot: Path, steps: int, *, game: Evasion = GAME, replay: Path | None = None, level: Level | None = None, clock: str = FAIR,
+    idle: str = "stop", cores: int = 1,
+) -> float:  # fmt: skip
+    """Return the microseconds for a step of a whole match of a bot with itself, from the first question to the last step.
+
+    A step has one question and a half. Only the last step ends a match, however busy the machine is.
+    """
     settings = game.codec.settings("classic", {"max_steps": steps})
+    times = TimeControl(startup=60, move=60, bank=None, kind=clock)
+    options = MatchOptions(time=times, run=RunOptions(idle=idle, cores=cores, max_lateness=60))
+    players = {seat: resolve(str(bot), seat, "evasion") for seat in SEATS}
     stopwatch = Stopwatch()
-    listeners = [stopwatch] if path is None else [ReplayWriter(path), stopwatch]
-    options = MatchOptions(time=TimeControl(bank=None, kind=clock), run=RunOptions(idle=idle))
-    spec = MatchSpec(game, settings, entrants(source), Start.of(game, settings, 1), options)
-    with contextlib.closing(BotLauncher(lambda _: isolation or Level())) as launcher:
-        Match(spec, listeners, launcher).run()
+    with contextlib.closing(BotLauncher(lambda _: level or Level())) as launcher:
+        result = Match(MatchSpec(game, settings, players, Start.of(game, settings, 1), options, replay), [stopwatch], launcher).run()
+    if result.faults or result.steps != steps:
+        raise RefereeError(f"A match of the benchmark ended in step {result.steps:,} of {steps:,}: {result.text} {result.faults}")
     return stopwatch.seconds / steps * 1e6
 
 
-def start_line(seat: str) -> bytes:
-    """Return a start message for the trivial bots, which read their seat alone."""
-    return encode.start(games.info("evasion"), "classic", seat, {}, clock={}, seed=0, match="")
+# --- many matches ---
+
+
+def terms(level: str = "strict", *, startup: float = 60.0, move: float = 60.0, lateness: float = 60.0, kind: str = WALL) -> Terms:
+    """Return what all matches have in common. By default nothing ends one before its last step: other programs may slow the machine down."""
+    time = {"startup": startup, "move": move, "bank": None, "kind": kind}
+    return Terms("evasion", None, MatchOptions.model_validate({"time": time, "run": {"max_lateness": lateness}, "isolation": level}))
+
+
+def teams(bot: Path) -> dict[str, Team]:
+    """Return two teams of one bot."""
+    return {name: Team(name, dict.fromkeys(SEATS, str(bot))) for name in "AB"}
+
+
+def open_pool(bot: Path, folder: Path, of: Terms, slots: int | None = None) -> AbstractContextManager[LocalPool]:
+    """Return workers for matches of a bot with itself, as many as this machine has room for."""
+    return contextlib.closing(LocalPool(of, teams(bot), folder, slots or free_slots(Limits())))
+
+
+def tasks(count: int, steps: int) -> Iterator[Task]:
+    """Yield matches of these steps, each with a key of its own."""
+    for number in range(count):
+        key = f"{time.monotonic_ns():x}-{number}"
+        yield Task(key, {seat: Entry(name, {}) for seat, name in zip(SEATS, "AB", strict=True)}, {"max_steps": steps}, number)
+
+
+def records(pool: LocalPool, matches: Iterable[Task]) -> Iterator[Record]:
+    """Play matches as referee play --games does; their records as they come."""
+    for ended, _ in played(matches, WorkerPool(pool), 100 * pool.slots):
+        yield from (record for _, record in ended)
+
+
+def play(pool: LocalPool, matches: int, steps: int) -> float:
+    """Play matches, and return the seconds that they took."""
+    begun = time.perf_counter()
+    for _ in records(pool, tasks(matches, steps)):
+        pass
+    return time.perf_counter() - begun
+
+
+def play_one_step(worker: Worker, matches: int = 1) -> None:
+    """Play matches of one step in one worker."""
+    for task in tasks(matches, 1):
+        outcome = worker.play(task)
+        if not isinstance(outcome, Completed):
+            raise RefereeError(f"A match of the benchmark was not played: {outcome.text}")
+
+
+# --- pretended matches ---
+
+
+def pretended(task: Task) -> Record:
+    """Return a result in which the hunter needs a number of steps that the match decides."""
+    steps = 1 + int(task.key[-6:], 36) % 3000
+    used = dict.fromkeys(task.seats, steps * 1e-4)
+    text = f"The hunter caught the prey in step {steps}."
+    replay = f"replays/{task.key[:2]}/{task.key}.replay.jsonl.gz"
+    scores = {"hunter": float(steps), "prey": None}
+    return Record(task.key, "hunter", "caught", text, scores, steps, {}, {}, used, used, replay, "0" * 64, 0.6, "here", "0" * 16)
+
+
+class PretendPool:
+    """Workers that make results up, and readings of this process's memory, in MiB."""
+
+    has_workers = True
+
+    def __init__(self, slots: int = 8) -> None:
+        self.slots = slots
+        self.readings: list[float] = []
+        self._ended = 0
+        self._running: list[Task] = []
+        self._random = random.Random(1)
+
+    @property
+    def room(self) -> int:
+        """The slots that are free."""
+        return self.slots - len(self._running)
+
+    def submit(self, task: Task) -> None:
+        """Begin a match."""
+        self._running.append(task)
+
+    def wait(self, seconds: float) -> Sequence[Finished]:
+        """End one of the matches."""
+        del seconds
+        if not self._running:
+            return []
+        task = self._running.pop(self._random.randrange(len(self._running)))
+        self._ended += 1
+        if self._ended % READ_EACH == 0:
+            self.read_memory()
+        return [Finished(task, Completed(pretended(task)))]
+
+    def read_memory(self) -> None:
+        """Take a reading."""
+        self.readings.append(psutil.Process().memory_info().rss / (1 << 20))
+
+    def close(self) -> None:
+        """There is nothing to close."""

@@ -1,27 +1,26 @@
 """How quick the workshop is, in Chromium: its start, and the steps of a match beside the same loop in this Python.
 
-    python benchmarks/workshop_start.py [--rounds N]
+python benchmarks/workshop_start.py [--rounds 3] [--json]
 
-``ready`` is from the request of the page until a match can be run, in seconds; ``cpu`` is the processor time of all processes of the browser
-meanwhile, which doesn't depend on what else the machine does. ``steps`` are those of boxer against runner in a second, by the page's own clock
-and by ``referee.workshop.loop`` here. Medians of the rounds. It needs Pyodide's package, which ``make setup`` fetches.
+``ready`` is from the request of the page until a match can be run; ``cpu`` is the processor time of all processes of the browser meanwhile,
+which doesn't depend on what else the machine does. ``steps`` are those of boxer against runner in a second, by the page's own clock and by
+``referee.workshop.loop`` here. It needs Pyodide's package, which ``make setup`` fetches.
 """
+
+from __future__ import annotations
 
 import argparse
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
-from statistics import median
 from time import perf_counter
 
-import psutil
-from playwright.sync_api import Browser, sync_playwright
+from harness import Figure, cpu_seconds, open_folder, run, served
+from playwright.sync_api import BrowserContext
 
 from example_bots.evasion import boxer, runner
 from referee import games
+from referee.pages.browser import browser
 from referee.players.player import Function
 from referee.workshop import pyodide
 from referee.workshop.build import build
@@ -29,23 +28,16 @@ from referee.workshop.loop import LocalMatch
 from sdk.bot import Conversation
 
 PATIENCE_MS = 600_000
-BOXER = Path(boxer.__file__).read_text()
 
 
-def cpu_seconds() -> float:
-    """The processor time of all processes below this one."""
-    times = [child.cpu_times() for child in psutil.Process().children(recursive=True)]
-    return sum(each.user + each.system for each in times)
-
-
-def in_browser(browser: Browser, address: str) -> tuple[float, float, float]:
+def in_browser(context: BrowserContext, address: str) -> tuple[float, float, float]:
     """Return the seconds and the processor time until Python is ready, and the steps a second."""
-    page = browser.new_page()
-    before, begun = cpu_seconds(), perf_counter()
+    page = context.new_page()
+    used, begun = cpu_seconds(), perf_counter()
     page.goto(address)
     page.locator("#run:enabled").wait_for(timeout=PATIENCE_MS)
-    ready, cpu = perf_counter() - begun, cpu_seconds() - before
-    page.locator("#file").set_input_files({"name": "boxer.py", "mimeType": "text/plain", "buffer": BOXER.encode()})
+    ready, cpu = perf_counter() - begun, cpu_seconds() - used
+    page.locator("#file").set_input_files(boxer.__file__)
     page.locator("#opponent").select_option("runner")
     page.locator("#run").click()
     sentence = page.locator("#sentence:has-text('steps a second')")
@@ -69,25 +61,22 @@ def here(folder: Path) -> float:
     return result.steps / (perf_counter() - begun)
 
 
-def main() -> None:
-    """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=3)
-    rounds = parser.parse_args().rounds
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as playwright:
-        folder = Path(place)
+def everything(options: argparse.Namespace) -> list[Figure]:
+    """All figures. UsageError if there is no browser."""
+    with open_folder() as folder:
         build(folder / "site", Path(sys.prefix) / "lib" / "pyodide" / pyodide.ARCHIVE)
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        words = [sys.executable, "-m", "referee", "workshop", "serve", str(folder / "site"), "--port", "0"]
-        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
-            assert server.stdout is not None
-            address = server.stdout.readline().strip()
-            figures = [(*in_browser(browser, address), here(folder)) for _ in range(rounds)]
-            server.terminate()
-        browser.close()
-    ready, cpu, rate, floor = map(median, zip(*figures, strict=True))
-    print(f"ready {ready:.1f} s, cpu {cpu:.1f} s, steps {rate:,.0f} in the browser, {floor:,.0f} in this Python, {floor / rate:.1f} times")
+        rounds = []
+        for _ in range(options.rounds):
+            # A new browser has nothing in its cache.
+            with served("workshop", "serve", str(folder / "site")) as (address, _), browser() as context:
+                rounds.append((*in_browser(context, address), here(folder)))
+    ready, cpu, rate, floor = zip(*rounds, strict=True)
+    return [
+        Figure("ready", "s", ready),
+        Figure("cpu until ready", "s", cpu),
+        Figure("steps a second", "/s", rate, floor, "ratio", at_least=True),
+    ]
 
 
 if __name__ == "__main__":
-    main()
+    run(__doc__, everything, rounds=(3, "visits, each with a new browser; the median counts"))

@@ -17,11 +17,9 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-README = Path(__file__).parents[1] / "example_bots" / "README.md"
-BEGIN, END = "<!-- ladder -->", "<!-- end of ladder -->"
+from table import head, line, publish
+
 STARTS = 8
-#: The least part of the points that the upper bot of a rung must win.
-SHARE = 0.75
 
 
 class Rung(NamedTuple):
@@ -86,10 +84,9 @@ def climb(rung: Rung, starts: int, folder: Path) -> Result:
     """Play the league of a rung in a folder. Raises CalledProcessError if the command fails."""
     file, out = folder / f"{rung.name}.toml", folder / rung.name
     file.write_text(rung.league_file(starts))
-    arguments = [sys.executable, "-m", "referee", "league", "run", str(file), "--out", str(out), "--json", "--quiet"]
-    done = subprocess.run(arguments, check=True, stdout=subprocess.PIPE)
-    rows = {row["team"]: row for row in json.loads(done.stdout)["standings"]}
-    row = rows[rung.upper]
+    words = [sys.executable, "-m", "referee", "league", "run", str(file), "--out", str(out), "--json", "--quiet"]
+    done = subprocess.run(words, check=True, stdout=subprocess.PIPE)
+    row = next(row for row in json.loads(done.stdout)["standings"] if row["team"] == rung.upper)
     return Result(row["won"], row["tied"], row["played"])
 
 
@@ -97,9 +94,8 @@ def row(rung: Rung, result: Result) -> str:
     """A line of the table."""
     against = f"{rung.other_seat} `{rung.other}`" if rung.other else ""
     against += f", {rung.settings.replace('max_steps = 3000; ', '')}" if ";" in rung.settings else ""
-    seat = rung.seat if rung.other else "player"
     score = f"{result.won} : {result.played - result.won - result.tied}" + (f", {result.tied} tied" if result.tied else "")
-    return f"| {rung.game} | {seat} | {rung.upper} | {rung.lower} | {against} | {score} | {result.share:.0%} |"
+    return line(rung.game, rung.seat if rung.other else "player", rung.upper, rung.lower, against, score, f"{result.share:.0%}")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -109,18 +105,12 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--game", choices=sorted({rung.game for rung in RUNGS}), help="only the rungs of this game")
     parser.add_argument("--out", type=Path, help="a new folder for the leagues with their replays")
     parser.add_argument("--write", action="store_true", help="put the table into example_bots/README.md")
-    given = parser.parse_args(arguments)
-    lines = ["| game | seat | bot | beats | both play with | won : lost | points |", "|---|---|---|---|---|---|---|"]
+    options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as scratch:
-        folder = given.out or Path(scratch)
+        folder = options.out or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        for rung in RUNGS:
-            if given.game in (None, rung.game):
-                lines.append(row(rung, climb(rung, given.starts, folder)))
-                print(lines[-1], flush=True)
-    if given.write:
-        before, _, rest = README.read_text().partition(BEGIN)
-        README.write_text(f"{before}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{rest.partition(END)[2]}")
+        lines = [row(rung, climb(rung, options.starts, folder)) for rung in RUNGS if options.game in (None, rung.game)]
+    publish("ladder", [*head("game", "seat", "bot", "beats", "both play with", "won : lost", "points"), *lines], is_written=options.write)
 
 
 if __name__ == "__main__":

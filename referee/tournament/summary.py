@@ -102,7 +102,7 @@ def _student(freedom: int) -> float:
     return z + first / freedom + second / freedom**2 + third / freedom**3
 
 
-def wilson(count: int, total: int) -> list[float]:
+def wilson(count: float, total: int) -> list[float]:
     """The 95 % interval of a share. Source: E. Wilson, Probable inference..., Journal of the American Statistical Association 22 (1927)."""
     share, z2 = count / total, _Z * _Z
     centre = (share + z2 / (2 * total)) / (1 + z2 / total)

@@ -13,17 +13,15 @@ from typing import Any
 import pytest
 from sandboxes import need
 
+from referee.errors import RefereeError, UsageError
 from referee.support import delays
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "fastchess.py"
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 #: Talks to the engines as fastchess does. It knows no chess: it plays as many moves as it is told, and writes all of them to a file.
 STAND_IN = """#!{python} -S
 import subprocess, sys
 words = sys.argv[1:]
-if words == ["-version"]:
-    print("stand-in 1.0")
-    sys.exit()
 def after(flag):
     return words[words.index(flag) + 1]
 def ask(engine, text, wanted):
@@ -59,40 +57,19 @@ sys.exit({status})
 """
 
 
-@pytest.fixture(scope="module")
-def script() -> Any:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(SCRIPT.parent))
-        return importlib.import_module("fastchess")
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    return importlib.import_module("fastchess")
 
 
-@pytest.fixture(scope="module")
-def engine(script: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def fastchess(script: Any, folder: Path, plies: int, status: int = 0) -> Any:
+    """A stand-in that plays so many plies a game and ends with this status."""
     need(shutil.which("gcc") is not None, "gcc is missing")
-    folder = tmp_path_factory.mktemp("engine")
-    found: Path = script.compiled(folder, "engine", script.ENGINE, MOVES=" ".join(script.LINE), COUNTERS=script.COUNTERS)
-    return found
-
-
-def stand_in(folder: Path, plies: int, status: int = 0) -> Path:
     path = folder / "stand-in"
     path.write_text(STAND_IN.format(python=sys.executable, games=str(folder / "games"), plies=plies, status=status))
     path.chmod(0o755)
-    return path
-
-
-def options(binary: str | Path, **given: object) -> argparse.Namespace:
-    return argparse.Namespace(**{"fastchess": binary, "rounds": 1, "games": 4, "steps": 200, "isolation": "none", **given})
-
-
-def refused(capsys: pytest.CaptureFixture[str], action: Any, *arguments: Any) -> str:
-    """Return the sentence with which it ended."""
-    with pytest.raises(SystemExit) as left:
-        action(*arguments)
-    assert left.value.code == 2
-    sentence: str = capsys.readouterr().err
-    assert sentence.startswith("fastchess.py: ") and sentence.count("\n") == 1, sentence
-    return sentence.removeprefix("fastchess.py: ").strip()
+    return script.Fastchess(path, folder, script.LINE)
 
 
 def test_the_game_has_moves_of_one_length(script: Any) -> None:
@@ -101,121 +78,47 @@ def test_the_game_has_moves_of_one_length(script: Any) -> None:
     assert all(re.fullmatch("([a-h][1-8]){2}", move) for move in (*script.LINE, *script.LONG_LINE))
 
 
-def test_each_question_is_counted_once(script: Any, engine: Path, tmp_path: Path) -> None:
-    fastchess = script.Fastchess(str(stand_in(tmp_path, len(script.LINE))), engine, tmp_path)
-    assert fastchess.version() == "stand-in 1.0"
-    questions, nanoseconds = fastchess.tournament(4)
+def test_each_question_is_counted_once(script: Any, tmp_path: Path) -> None:
+    questions, nanoseconds = fastchess(script, tmp_path, len(script.LINE)).tournament(4)
     assert questions == 4 * len(script.LINE)
     assert nanoseconds > 0
     # Both engines have played the whole game, with either colour.
     assert (tmp_path / "games").read_text().splitlines() == [" ".join(script.LINE)] * 4
 
 
-def test_engines_can_be_restarted_and_games_played_side_by_side(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[list[str]] = []
-
-    def run(self: Any, arguments: list[str], _: float) -> int:
-        found.append(arguments)
-        self.counters.write_bytes(script.SHAPE.pack(4 * len(script.LINE), 1, 8))
-        return 0
-
-    monkeypatch.setattr(script.Fastchess, "run", run)
-    fastchess = script.Fastchess("fastchess", tmp_path / "engine", tmp_path)
-    assert fastchess.tournament(4) == fastchess.tournament(4, 2, restarts=True) == (4 * len(script.LINE), 7)
-    assert ["restart=on" in arguments for arguments in found] == [False, True]
-    assert [arguments[arguments.index("-concurrency") + 1] for arguments in found] == ["1", "2"]
+@pytest.mark.parametrize(("plies", "status", "asked"), [(119, 0, 238), (120, 3, 240)])
+def test_a_tournament_of_other_games_or_one_that_fails_is_refused(script: Any, plies: int, status: int, asked: int, tmp_path: Path) -> None:
+    sentence = f"asked {asked} questions in 2 games of 120, and ended with exit status {status}. Its last line was: Finished game 2"
+    with pytest.raises(RefereeError, match=re.escape(sentence)):
+        fastchess(script, tmp_path, plies, status).tournament(2)
 
 
-def test_a_game_of_another_length_is_refused(script: Any, engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    fastchess = script.Fastchess(str(stand_in(tmp_path, len(script.LINE) - 1)), engine, tmp_path)
-    told = refused(capsys, fastchess.tournament, 2)
-    assert told == f"{fastchess.binary} asked 238 questions in 2 games, but these games have 240. Its last line was: Finished game 2"
+def test_more_games_must_take_longer(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in = fastchess(script, tmp_path, 1)
+    monkeypatch.setattr(stand_in, "tournament", lambda games: (games * 120, 1000))
+    with pytest.raises(RefereeError, match="200 games took no longer than 2: try more --games"):
+        stand_in.question(200)
 
 
-def test_a_binary_that_fails_is_named(script: Any, engine: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    failing = script.Fastchess(str(stand_in(tmp_path, 1, status=3)), engine, tmp_path)
-    assert failing.version() == "stand-in 1.0"
-    told = refused(capsys, failing.tournament, 2)
-    assert told == f"{failing.binary} ended with exit status 3 in a tournament of 2 games. Its last line was: Finished game 2"
-    silent = script.Fastchess("/bin/false", engine, tmp_path)
-    assert silent.version() == "fastchess"
-    assert refused(capsys, silent.tournament, 2).endswith("games. It wrote nothing.")
-    waiting = script.Fastchess("/bin/sleep", engine, tmp_path)
-    assert refused(capsys, waiting.run, ["600"], 0.01) == "/bin/sleep did not end within 0.01 seconds. It wrote nothing."
-
-
-#: Asks no engine. It writes what it likes into their counters.
-PRETENDER = """#!{python} -S
-import os, struct
-path = os.environ["FASTCHESS_BENCH_COUNTERS"]
-content = {content!r}
-open(path, "wb").write(struct.pack("=3q", *content)) if content else os.unlink(path)
-"""
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ((240, 5, 5), "asked 240 questions in no time, so that it can't have asked the engines of this script. It wrote nothing."),
-        ((240, 0, 5), "asked 240 questions in no time, so that it can't have asked the engines of this script. It wrote nothing."),
-        ((), "took away the file in which the engines count their questions. It wrote nothing."),
-    ],
-)
-def test_a_program_that_only_pretends_is_found_out(
-    script: Any, content: tuple[int, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "pretender"
-    path.write_text(PRETENDER.format(python=sys.executable, content=content))
-    path.chmod(0o755)
-    assert refused(capsys, script.Fastchess(str(path), tmp_path, tmp_path).tournament, 2) == f"{path} {told}"
-
-
-def test_more_games_must_take_longer(
-    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fastchess = script.Fastchess("fastchess", tmp_path, tmp_path)
-    fastchess.output.write_bytes(b"")
-    monkeypatch.setattr(fastchess, "tournament", lambda games: (games * 120, 1000))
-    told = refused(capsys, fastchess.question, 200)
-    assert told.startswith("fastchess needed no longer for 200 games than for 2: try again with more --games")
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("nothing", "{} is missing. Give the path of the fastchess binary."),
-        (".", "{} is no file. Give the path of the fastchess binary."),
-        ("text", "{0} can't be run: it is not executable. Try:  chmod +x {0}"),
-    ],
-)
-def test_a_path_of_no_program_is_refused(script: Any, name: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_path_of_no_program_is_refused(script: Any, tmp_path: Path) -> None:
     (tmp_path / "text").write_text("text")
-    path = str(tmp_path / name)
-    assert refused(capsys, script.everything, options(path)) == told.format(path)
+    for name in ("nothing", ".", "text"):
+        with pytest.raises(UsageError, match="is no program that can be run; give the path of the fastchess binary"):
+            script.Fastchess(tmp_path / name, tmp_path, script.LINE)
 
 
-def test_what_else_is_missing_is_said(
-    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "junk").write_bytes(b"\0junk")
-    (tmp_path / "junk").chmod(0o755)
-    told = refused(capsys, script.Fastchess(str(tmp_path / "junk"), tmp_path, tmp_path).version)
-    assert told == f"{tmp_path}/junk can't be run: Exec format error. Give the path of a fastchess binary for this machine."
-    told = refused(capsys, script.everything, options(tmp_path / "junk", isolation="none,strong"))
-    assert told == "--isolation is none,strong, but must be none, limits, strict or several of them, separated by commas."
-    need(shutil.which("gcc") is not None, "gcc is missing")
-    assert "could not compile the program wrong of this benchmark: wrong.c:" in refused(
-        capsys, script.compiled, tmp_path, "wrong", "int main("
-    )
+def test_a_missing_compiler_is_named(script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert refused(capsys, script.compiled, tmp_path, "bot", script.BOT).startswith("there is neither gcc nor cc on the PATH.")
+    with pytest.raises(UsageError, match="There is neither gcc nor cc on the PATH"):
+        script.compiled(tmp_path, "bot", script.BOT)
 
 
 @pytest.mark.soak
 @pytest.mark.alone
-def test_a_whole_run_gives_a_ratio_for_each_kind_of_match(script: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    need(shutil.which("gcc") is not None, "gcc is missing")
-    figures = script.everything(options(stand_in(tmp_path, len(script.LINE))))
+def test_a_whole_run_gives_a_ratio_for_each_kind_of_match(script: Any, tmp_path: Path) -> None:
+    fastchess(script, tmp_path, len(script.LINE))
+    options = argparse.Namespace(fastchess=tmp_path / "stand-in", rounds=1, games=4, steps=200, isolation=["none"])
+    figures = script.everything(options)
     clocks = (["fair"] if delays.is_counted() else []) + ["cpu", "wall"]
     assert [figure.name for figure in figures] == [f"none, {clock} clock" for clock in clocks]
     for figure in figures:
@@ -223,4 +126,3 @@ def test_a_whole_run_gives_a_ratio_for_each_kind_of_match(script: Any, tmp_path:
         assert (figure.compared, figure.budget) == ("ratio", 0.75)
     # Two games to try the binary, then two and four that are measured.
     assert len((tmp_path / "games").read_text().splitlines()) == 8
-    assert "stand-in 1.0, all on core " in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The benchmark of short matches says what is missing; its figures are tested with those of the others."""
+"""The benchmark of short matches refuses steps for which fastchess has no game; its figures are tested with those of the others."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ import sys
 from pathlib import Path
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "short_matches.py"
-
-
-def test_a_missing_binary_is_named(tmp_path: Path) -> None:
-    words = [sys.executable, str(SCRIPT), "--fastchess", str(tmp_path / "none")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "none is no program that can be run; give the path of the fastchess binary." in done.stderr
 
 
 def test_steps_without_a_game_of_as_many_questions_are_refused() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import argparse
+import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,14 +21,10 @@ SCORES = {"AB": 1.0, "AC": 1.0, "AD": 1.0, "AE": 0.0, "BC": 1.0, "BD": 1.0, "BE"
 
 
 @pytest.fixture(scope="module")
-def script() -> Iterator[Any]:
-    spec = importlib.util.spec_from_file_location("intervals_benchmark", ROOT / "benchmarks" / "intervals.py")
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    yield module
-    del sys.modules[spec.name]
+def script() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        return importlib.import_module("intervals")
 
 
 def same_on_every_start(starts: int) -> list[PairedComparison]:
@@ -106,8 +102,10 @@ def test_every_kind_of_league_is_covered(starts: int, script: Any) -> None:
         assert found.wrong <= 0.05, case
 
 
-def test_the_script_prints_a_table(script: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_script_prints_its_figures(script: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(script, "CASES", script.CASES[:1])
-    monkeypatch.setattr("sys.argv", ["intervals.py", "--leagues", "1"])
-    script.main()
-    assert capsys.readouterr().out.startswith("| starts | all duels |\n|---|---|\n| 1 | ")
+    figures = script.everything(argparse.Namespace(leagues=1))
+    assert [figure.name for figure in figures[:3]] == [
+        f"1 starts, all duels: {what}" for what in ("covered", "half the width", "wrong ranks")
+    ]
+    assert len(figures) == 3 * len(script.STARTS)
