@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, columns, command, group, put, put_json, say
-from referee.cli.league_output import progress, put_check, put_export
-from referee.cli.options import Database, FirstRules, Force, Game, NoProgress, SeriesOptions, seat_option
+from referee.cli.league_output import ExportOptions, progress, put_check
+from referee.cli.options import Database, FirstRules, Game, NoProgress, SeriesOptions, seat_option
 from referee.cli.season import Folder, check_playable, invite, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
@@ -168,21 +168,13 @@ def verify(folder: Folder, as_json: JsonFlag = False) -> None:
 
 @arena.command("export")
 @command
-def export(
-    folder: Folder,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all versions and matches.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None,
-    force: Force = False,
-) -> None:
+def export(folder: Folder, output: ExportOptions) -> None:
     """Write all matches with their results as CSV, or all versions and matches as JSON."""
-    if as_csv == as_json:
-        raise UsageError("Say which form to export: --csv or --json.")
     with opened_arena(folder) as opened:
         from referee.arena.export import export_rows
         from referee.arena.history import histories
 
-        teams = list(dict.fromkeys(version.team for version in opened.versions)) if as_json else []
+        teams = list(dict.fromkeys(version.team for version in opened.versions)) if output.as_json else []
         about = {
             "arena": opened.config.name,
             "game": opened.config.game.info.name,
@@ -196,7 +188,7 @@ def export(
             "note": {version.name: version.note for version in opened.versions},
         }
         seats = opened.config.game.seats(opened.config.settings)
-        put_export(folder, seats, list(export_rows(opened)), about, out, as_json=as_json, force=force, teams=facts)
+        output.put(folder, seats, list(export_rows(opened)), about, facts)
 
 
 @arena.command("freeze")

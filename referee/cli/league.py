@@ -14,7 +14,7 @@ import typer
 
 from referee import games
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, group, put, put_json, say
-from referee.cli.league_output import plain_progress, progress, put_check, put_export, put_standings, store_files, top
+from referee.cli.league_output import ExportOptions, plain_progress, progress, put_check, put_standings, store_files, top
 from referee.cli.options import PAGE_HELP, Database, FirstRules, Force, Game, LeagueFlags, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
 from referee.errors import UsageError
@@ -257,23 +257,15 @@ def _follow_league(opened: OpenLeague, options: PageOptions, most_bytes: int, ou
 
 @league.command("export")
 @command
-def export(
-    folder: Folder,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object with all matches.")] = False,
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None,
-    force: Force = False,
-) -> None:
+def export(folder: Folder, output: ExportOptions) -> None:
     """Write all matches with their results as CSV or JSON."""
-    if as_csv == as_json:
-        raise UsageError("Say which form to export: --csv or --json.")
     with _opened(folder) as opened:
         from referee.league.export import export_rows
 
         game = opened.schedule.game
         seats = game.seats(game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
         about = {"league": opened.league.name, "game": opened.league.game}
-        put_export(folder, seats, list(export_rows(opened.view, opened.schedule)), about, out, as_json=as_json, force=force)
+        output.put(folder, seats, list(export_rows(opened.view, opened.schedule)), about, {})
 
 
 @league.command("verify")

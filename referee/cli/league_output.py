@@ -7,12 +7,16 @@ import json
 import sys
 import time
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from referee.cli.app import columns, put, put_csv, put_json, say
+from referee.cli.models import CommandModel
+from referee.cli.options import Force
 from referee.cli.terminal import seldom
+from referee.errors import UsageError
 from referee.league.standings_text import place_json, report, table
 from referee.support.escape import printable
 from referee.support.outputs import write_output
@@ -22,7 +26,6 @@ from referee.tournament.progress import LINE_SECONDS, ProgressLines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague
@@ -118,24 +121,31 @@ def progress(
         live.stop()
 
 
-def put_export(
-    folder: Path,
-    seats: Sequence[str],
-    rows: Sequence[Mapping[str, Any]],
-    about: Mapping[str, Any],
-    out: Path | None,
-    *,
-    as_json: bool,
-    force: bool,
-    teams: Mapping[str, Mapping[str, Any]] | None = None,
-) -> None:
-    """Print all matches of a folder, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
-    text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if as_json else as_csv_text(rows, seats, teams or {})
-    if out is None:
-        put(*text.splitlines()) if as_json else put_csv(text)
-    else:
-        write_output(out, text.encode(), MARK.match, store_files(folder), force=force)
-        say(f"Written: {out}")
+class ExportOptions(CommandModel):
+    """The form of all matches of a league or an arena, and where they are written."""
+
+    as_csv: Annotated[bool, typer.Option("--csv", help="Write one line for each match, for a spreadsheet.")] = False
+    as_json: Annotated[bool, typer.Option("--json", help="Write one JSON object.")] = False
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None
+    force: Force = False
+
+    def put(
+        self,
+        folder: Path,
+        seats: Sequence[str],
+        rows: Sequence[Mapping[str, Any]],
+        about: Mapping[str, Any],
+        teams: Mapping[str, Mapping[str, Any]],
+    ) -> None:
+        """Print all matches of a folder, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
+        if self.as_csv == self.as_json:
+            raise UsageError("Say which form to export: --csv or --json.")
+        text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if self.as_json else as_csv_text(rows, seats, teams)
+        if self.out is None:
+            put(*text.splitlines()) if self.as_json else put_csv(text)
+        else:
+            write_output(self.out, text.encode(), MARK.match, store_files(folder), force=self.force)
+            say(f"Written: {self.out}")
 
 
 def store_files(folder: Path) -> list[Path]:

@@ -15,16 +15,21 @@ import shutil
 import sys
 from typing import TYPE_CHECKING
 
+from example_bots import BOTS
+from referee.games.maze.game import GAME
+from referee.games.maze.state import Go
+from referee.games.maze.text import board_rows
 from referee.match.options import TimeControl
 from referee.match.request import MatchRequest
 from referee.support.color import is_wanted
 from referee.wire import encode
+from referee.wire.seeds import match_id, seat_seed, secret_of
+from sdk.bot import Bot, Conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from referee.games.maze.state import Settings, State
-    from sdk.bot import Conversation
 
 #: The example bot that plays against a person, by the person's role and the difficulty.
 OPPONENTS = {
@@ -143,10 +148,6 @@ def _ask(keys: Keys, question: str, answers: Sequence[str], hint: str) -> str:
 
 
 def _play(keys: Keys, settings: Settings, role: str, opponent: str, seed: int | None, number: int) -> bool:
-    from referee.games.maze.game import GAME
-    from referee.games.maze.state import Go
-    from referee.wire.seeds import match_id, seat_seed, secret_of
-
     secret = secret_of(None if seed is None else seed + number)
     state = GAME.start(settings, secret)
     (other,) = (seat for seat in GAME.seats(settings) if seat != role)
@@ -184,8 +185,6 @@ def _order(keys: Keys, state: State, role: str) -> str:
 
 
 def _draw(keys: Keys, state: State) -> None:
-    from referee.games.maze.text import board_rows
-
     width = state.settings.layout.width
     # Wrapped lines would make the maze unreadable, so a wide maze on a narrow terminal is drawn without the bars between squares.
     is_narrow = keys.is_terminal and width <= shutil.get_terminal_size().columns < 2 * width + 1
@@ -198,10 +197,6 @@ def _draw(keys: Keys, state: State) -> None:
 
 
 def _opponent(name: str, seat: str, settings: Settings, seed: int) -> Conversation:
-    from example_bots import BOTS
-    from referee.games.maze.game import GAME
-    from sdk.bot import Bot, Conversation
-
     (example,) = (bot for bot in BOTS if bot.game == "maze" and bot.name == name)
     names = runpy.run_path(str(example.path), run_name="opponent").values()
     bot = Conversation(
