@@ -332,7 +332,9 @@ def open_arena(folder: Path) -> OpenArena:
     """Open the arena of a folder. UsageError if there is none, or if its file is wrong."""
     stored = address.read(folder)
     if not (folder / config.FILE).is_file() or (stored is None and not (folder / FILE).is_file()):
-        raise UsageError(f"{folder} is not the folder of an arena. Begin one: referee arena new {folder}")
+        raise UsageError(
+            f"{folder} is not the folder of an arena. Begin one: referee arena new {folder if not folder.is_file() else 'DIR'}"
+        )
     store = ArenaStore.open(folder.resolve(), None if stored is None else stored.url)
     try:
         if stored is not None and getattr(store.season.read(), "id", None) != stored.id:

@@ -10,9 +10,10 @@ from referee.arena.bells import listening
 from referee.arena.versions import ACCEPTED, BUILDING, CHECKER, CHECKING, REFUSED
 from referee.errors import UsageError
 from referee.isolation.launcher import on_builds
+from referee.support.times import shown_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from referee.arena.arena import OpenArena
     from referee.arena.versions import HandIn, Version
@@ -24,10 +25,10 @@ _PROGRESS_SECONDS = 0.25
 _MEASURED_SECONDS = 3.0
 
 
-def check(arena: OpenArena) -> None:
-    """Check forever. RefereeError if this machine can't check now, for example because its disk is full."""
+def check(arena: OpenArena, say: Callable[[str], None]) -> None:
+    """Check forever. ``say`` gets each verdict, for the person who runs the server. RefereeError if this machine can't check now, for example because its disk is full."""
     with listening(arena.folder, CHECKER) as bell:
-        checker = Checker(arena)
+        checker = Checker(arena, say)
         while True:
             if not checker.check_next():
                 bell.wait()
@@ -36,8 +37,9 @@ def check(arena: OpenArena) -> None:
 class Checker:
     """Checks hand-ins of an arena."""
 
-    def __init__(self, arena: OpenArena) -> None:
+    def __init__(self, arena: OpenArena, say: Callable[[str], None]) -> None:
         self._arena = arena
+        self._say = say
         self._versions = arena.store.versions
         #: The hand-in that is being checked; None once somebody else has moved it.
         self._current: HandIn | None = None
@@ -94,4 +96,8 @@ class Checker:
         """Move the hand-in on, unless somebody else has: then it is checked anew."""
         self._stored_at = time.monotonic()
         if self._current is not None:
-            self._current = self._versions.move(CHECKER, self._current, after, report, version, is_last=is_last)
+            hand_in = self._current
+            self._current = self._versions.move(CHECKER, hand_in, after, report, version, is_last=is_last)
+            if is_last:
+                verdict = f"is accepted as version {version}" if after == ACCEPTED else f"is refused: {report.get('reason', '')}"
+                self._say(f"{shown_time(time.time())}  {hand_in.team}: submission {hand_in.number} {verdict}")

@@ -18,10 +18,12 @@ from referee.arena.playing import PlayingNow, RunningMatch
 from referee.arena.versions import PLAYER
 from referee.errors import MatchVoid, UsageError
 from referee.isolation.launcher import open_launcher
+from referee.support.times import shown_time
+from referee.support.words import counted
 from referee.tournament.disputes import Patience
 from referee.tournament.plan import playing
 from referee.tournament.pool import MachineFailed, WorkerPool
-from referee.tournament.progress import ProgressListener
+from referee.tournament.progress import LINE_SECONDS, ProgressListener
 from referee.tournament.transactions import ConnectionLost, StoreError
 from referee.tournament.worker import Terms
 from referee.tournament.workers import open_pool
@@ -218,10 +220,19 @@ class PlayingNotes(ProgressListener):
         self._say = say
         self._since: dict[str, float] = {}
         self._due = 0.0
+        self._ended, self._told = 0, time.monotonic()
 
     def said(self, text: str) -> None:
         """Say a sentence."""
         self._say(text)
+
+    def finished(self, task: Task, record: Record) -> None:
+        """Say now and then how many matches have ended, and how the last one did."""
+        self._ended += 1
+        if time.monotonic() - self._told >= LINE_SECONDS:
+            names, outcome = " against ".join(task.names.values()), record.void or record.text
+            self._say(f"{shown_time(time.time())}  {counted(self._ended, 'match')} more; the last one: {names}: {outcome}")
+            self._ended, self._told = 0, time.monotonic()
 
     def tick(self, running: Collection[Task] | None) -> None:
         """Store what is played, for pages."""

@@ -78,7 +78,7 @@ def _work(options: dict[str, Json]) -> None:
     with contextlib.closing(open_arena(Path(options["folder"]))) as arena:
         arena.isolate(options["isolation"])
         if options["kind"] == "check":
-            check(arena)
+            check(arena, say)
         else:
             play(arena, Workers(*options["workers"]), say)
 

@@ -97,8 +97,28 @@ def _main(
     pass
 
 
+#: What -q of the running command has set.
+_quiet = {"is_on": False}
+
+
+def is_quiet() -> bool:
+    """True with -q: the command prints its result and errors, nothing else."""
+    return _quiet["is_on"]
+
+
+def be_quiet(*, is_on: bool = True) -> None:
+    """Print nothing but the result and errors, or everything."""
+    _quiet["is_on"] = is_on
+
+
 def say(*lines: str) -> None:
-    """Print messages for the user on stderr, escaped. An stderr that is closed is ignored."""
+    """Print messages for the user on stderr, escaped; with -q none."""
+    if not is_quiet():
+        complain(*lines)
+
+
+def complain(*lines: str) -> None:
+    """Print errors on stderr, escaped, also with -q. An stderr that is closed is ignored."""
     try:
         for line in lines:
             print(colored(message(line), sys.stderr), file=sys.stderr, flush=True)
@@ -115,6 +135,12 @@ def put(*lines: str) -> None:
     """Print lines of the result on stdout, with everything unprintable escaped."""
     for line in lines:
         typer.echo(colored(printable(line), sys.stdout), color=is_wanted(sys.stdout))
+
+
+def put_more(*lines: str) -> None:
+    """Print lines that explain the result, or name the next command; with -q none."""
+    if not is_quiet():
+        put(*lines)
 
 
 def columns(elsewhere: int) -> int:
@@ -144,6 +170,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         gc.enable()
         signal.signal(signal.SIGINT, _Ends(lambda _: KeyboardInterrupt()))
         as_json = bool(options.get("as_json"))
+        be_quiet(is_on=bool(options.get("quiet")))
         try:
             called(*args, **options)
         except RefereeError as error:
@@ -186,7 +213,7 @@ def _fail(text: str, code: int, *, as_json: bool, facts: Mapping[str, Any] | Non
     if as_json:
         with contextlib.suppress(OSError):
             put_json({"error": text, "exit_code": code, **(facts or {})})
-    say(f"referee: {text}")
+    complain(f"referee: {text}")
     raise typer.Exit(code)
 
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.app import INSTRUCTORS, JsonFlag, app, columns, command, group, put, put_json, say
+from referee.cli.app import INSTRUCTORS, JsonFlag, app, columns, command, complain, group, put, put_json, put_more, say
 from referee.cli.league_output import ExportOptions, progress, put_check
-from referee.cli.options import Database, FirstRules, Game, NoProgress, SeriesOptions, seat_option
+from referee.cli.options import Database, FirstRules, Game, OutputOptions, SeriesOptions, seat_option
 from referee.cli.season import Folder, check_playable, invite, opened_arena, serve
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
@@ -56,6 +56,7 @@ def new(
 @arena.command("add")
 @command
 def add(
+    *,
     folder: Folder,
     bot: Annotated[Path | None, typer.Argument(metavar="BOT", help="The bot: a file, a folder, or an archive of one.")] = None,
     team: Annotated[str | None, typer.Option("--team", metavar="NAME", help="The team.")] = None,
@@ -63,17 +64,16 @@ def add(
     activate: Annotated[
         tuple[str, int] | None, typer.Option("--activate", metavar="TEAM VERSION", help="Make an older version of a team the active one.")
     ] = None,
-    quiet: NoProgress = False,
-    as_json: JsonFlag = False,
+    output: OutputOptions,
 ) -> None:
     """Take a copy of a bot as a team's new version and check it. If it is accepted, it becomes the team's active version.
 
     Exit status 1 if the version is refused.
     """
-    if (bot is None) == (activate is None) or (bot is None) != (team is None) or (note and bot is None):
-        raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
     if bot is not None and (bot / "arena.toml").exists() and not (folder / "arena.toml").exists():
         raise UsageError(f"The arena comes first: {program()} arena add {shlex.quote(str(bot))} {shlex.quote(str(folder))} --team NAME")
+    if (bot is None) == (activate is None) or (bot is None) != (team is None) or (note and bot is None):
+        raise UsageError("Name a bot and its team: DIR BOT --team NAME; or a version to go back to: DIR --activate TEAM VERSION.")
     with opened_arena(folder) as opened:
         from referee.arena.api_models import LONGEST_NOTE
 
@@ -83,12 +83,12 @@ def add(
             with opened.store.database.write():
                 version = opened.activate(*activate)
                 opened.log_command("activate", team=version.team, version=version.number)
-            _put_version(opened, version, as_json=as_json)
+            _put_version(opened, version, as_json=output.as_json)
             return
         assert bot is not None
         assert team is not None
         opened.store.versions.check_admitted(team)
-        with contextlib.closing(StatusLine(is_quiet=quiet)) as line:
+        with contextlib.closing(StatusLine()) as line:
             version, is_known = opened.add(
                 bot,
                 team,
@@ -96,9 +96,9 @@ def add(
                 lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check}"),
                 logs=True,
             )
-        if is_known and not as_json:
+        if is_known and not output.as_json:
             say(f"{team} has handed in these files before.")
-        _put_version(opened, version, as_json=as_json)
+        _put_version(opened, version, as_json=output.as_json)
     if version.report.get("reason"):
         raise typer.Exit(1)
 
@@ -118,9 +118,9 @@ def run(
         check_playable(opened)
         with opened.store.database.claim(waits=True):
             try:
-                _play(opened, place, duels, until_decided=until_decided, quiet=series.quiet)
+                _play(opened, place, duels, until_decided=until_decided)
             except (KeyboardInterrupt, SystemExit):
-                say(f"{counted(opened.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
+                complain(f"{counted(opened.counts().done, 'match')} are done and stored. Go on:  {_again(opened)}")
                 raise
             _put_standings(opened, as_json=series.as_json)
 
@@ -260,7 +260,7 @@ def _again(opened: OpenArena) -> str:
     return f"{program()} arena run {shlex.quote(str(opened.folder))}"
 
 
-def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decided: bool, quiet: bool) -> None:
+def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decided: bool) -> None:
     """Play until enough is played. When a version is added meanwhile, go on with other workers, which know it."""
     from referee.arena.player import arena_pool, play_batches
     from referee.tournament.plan import PlayStopped
@@ -273,7 +273,7 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
         choice = opened.plan(left, until_decided=until_decided)
         pool = arena_pool(opened, workers, say)
         try:
-            with contextlib.closing(pool), progress(opened, lambda _, high: _lines(opened, high), is_quiet=quiet) as watch:
+            with contextlib.closing(pool), progress(opened, lambda _, high: _lines(opened, high)) as watch:
                 play_batches(opened, pool, watch)
         except (PlayStopped, StoreError) as error:
             raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
@@ -306,7 +306,7 @@ def _put_version(opened: OpenArena, version: Version, *, as_json: bool) -> None:
         return
     put(f"{version.team}: {number} is accepted, and active.")
     if not opened.store.database.is_claimed():
-        put(f"Next:  {_again(opened)}")
+        put_more(f"Next:  {_again(opened)}")
 
 
 def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
@@ -326,7 +326,8 @@ def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
             }
         )
         return
-    put(*_table(places), sentence)
+    put(*_table(places))
+    put_more(sentence)
     sys.stdout.flush()
 
 

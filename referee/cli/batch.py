@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from referee.cli.app import put, put_json, told_anyway
+from referee.cli.app import put, put_json, put_more, told_anyway
 from referee.cli.terminal import StatusLine
 from referee.support.words import counted, program
-from referee.tournament.summary import summarize, summary_lines
+from referee.tournament.summary import score, summarize, summary_lines
 from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def play_games(request: MatchRequest, players: Mapping[str, str], games: int, sl
     request = request.replace(seed=seed, out=str(folder))
     ended: list[ManyGame] = []
     begun = time.monotonic()
-    line = StatusLine(is_quiet=request.quiet)
+    line = StatusLine()
 
     def tell(game: ManyGame) -> None:
         ended.append(game)
@@ -50,7 +50,7 @@ def play_games(request: MatchRequest, players: Mapping[str, str], games: int, sl
     ):
         for _ in played:
             pass
-    _report(seed, players, ended, folder, as_json=request.as_json, is_quiet=request.quiet)
+    _report(seed, players, ended, folder, as_json=request.as_json)
     if not any(game.started for game in ended):
         raise typer.Exit(3)
 
@@ -68,17 +68,15 @@ def _report(
     *,
     as_json: bool,
     of: int | None = None,
-    is_quiet: bool = False,
 ) -> None:
     """Print the summary of many games. ``of`` is the number that was asked for, if others have not ended."""
     if as_json:
         put_json(_facts(seed, ended))
         return
     count = f"{counted(len(ended), 'game')}" if of is None else f"{len(ended):,} of {counted(of, 'game')}"
-    put(f"{count} of {' and '.join(players.values())}")
+    put(f"{count} of {' and '.join(players.values())}{f': {score(ended)}' if ended else ''}")
     if ended:
-        put(*summary_lines(sorted(ended)))
-    put(f"  seed     {seed}")
-    put(f"  replays  {folder}/{'' if ended else ' has none yet'}")
-    if ended and not is_quiet:
-        put(f"Next:  {program()} show {min(ended).replay}")
+        put_more(*summary_lines(sorted(ended)))
+    put_more(f"  seed     {seed}", f"  replays  {folder}/{'' if ended else ' has none yet'}")
+    if ended:
+        put_more(f"Next:  {program()} show {min(ended).replay}")

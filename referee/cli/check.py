@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee import games
-from referee.cli.app import AUTHORS, GRADERS, JsonFlag, app, columns, command, put, put_json, say
-from referee.cli.options import BotIsolation, FirstRules, Game, bot_argument, seat_option
+from referee.cli.app import AUTHORS, GRADERS, JsonFlag, app, columns, command, put, put_json, put_more, say
+from referee.cli.options import BotIsolation, FirstRules, Game, Quiet, bot_argument, seat_option
 from referee.cli.run import announce_build
 from referee.cli.terminal import StatusLine
 from referee.errors import UsageError
@@ -49,7 +49,7 @@ def check(
         list[str] | None,
         typer.Option("--only", metavar="NAME", help="Do this check only; may be given several times."),
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the failed checks only.")] = False,
+    quiet: Quiet = False,
     list_checks: Annotated[bool, typer.Option("--list", help="List all checks, and do none.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -71,20 +71,22 @@ def check(
     from referee.author.check.run import run
     from referee.isolation.launcher import on_builds
 
-    if not quiet:
-        on_builds(announce_build)
-    request = requested(bot, seat, game, rules, isolation, chosen, (lambda _: None) if quiet else say)
-    with contextlib.closing(StatusLine(is_quiet=quiet)) as line:
+    on_builds(announce_build)
+    request = requested(bot, seat, game, rules, isolation, chosen, say)
+    with contextlib.closing(StatusLine()) as line:
         report = run(request, lambda seat, check, done, total: line.show(f"{done} of {total}  {seat}: {check.name}"))
-    for note in () if quiet else report.notes:
+    for note in report.notes:
         say(f"note: {note}")
     if as_json:
         rules_name = request.settings.rules
         put_json({"bot": bot, "game": request.game.info.name, "rules": rules_name, **report.to_json(), "text": _summary(report)})
-    elif quiet:
-        _print_failures(request, report)
     else:
-        _print(request, report)
+        if not quiet:
+            _print(request, report)
+        _print_failures(request, report)
+        for seat_name, why in report.not_checked.items():
+            put_more(*textwrap.wrap(f"not checked as {seat_name}: {why}", columns(100)))
+        put(*textwrap.wrap(_summary(report), columns(100)))
         _hint(request, report)
     if not report.ok:
         raise typer.Exit(3 if report.refused else 1)
@@ -135,10 +137,6 @@ def _print(request: CheckRequest, report: Report) -> None:
             # In one line if there is room.
             put(*textwrap.wrap(f"{head}: {reason}", width, subsequent_indent=" " * 11))
         put("")
-    _print_failures(request, report)
-    for seat, why in report.not_checked.items():
-        put(*textwrap.wrap(f"not checked as {seat}: {why}", width))
-    put(*textwrap.wrap(_summary(report), width))
 
 
 def _print_failures(request: CheckRequest, report: Report) -> None:

@@ -29,7 +29,7 @@ def games(
 ) -> None:
     """List the games, or the settings of one."""
     if name is not None:
-        game = registry.get(name)
+        game = registry.get(_lower(name))
         if as_json:
             put_json(describe(game))
         else:
@@ -40,6 +40,11 @@ def games(
         for game in registry.loadable(note):
             put(f"{game.info.name:<12} {', '.join(game.info.rule_sets)}")
         put("", f"Try:  {program()} games {registry.names()[0]}")
+
+
+def _lower(name: str) -> str:
+    """Return the name of one of our games, which a user may have written with capitals."""
+    return name.lower() if name.lower() in registry.names() else name
 
 
 def _lines(game: Game[Any, Any], wide: int) -> list[str]:
@@ -178,7 +183,8 @@ def bots(
     as_json: JsonFlag = False,
 ) -> None:
     """List the example bots by game, weak to strong. Use their names as players."""
-    game = game or option
+    if (game := game or option) is not None:
+        game = _lower(game)
     chosen = registry.get(game or registry.names()[0])
     listed = sorted((bot for bot in BOTS if game in (None, bot.game)), key=lambda bot: registry.names().index(bot.game))
     if as_json:

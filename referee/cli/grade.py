@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import GRADERS, app, columns, command, group, put, put_json, say
+from referee.cli.app import GRADERS, app, columns, command, complain, group, put, put_json, put_more, say
 from referee.cli.league_output import progress
 from referee.cli.models import CommandModel
 from referee.cli.options import Force, SeriesOptions
 from referee.errors import RefereeError, UsageError
-from referee.grading.marks_text import marks_lines
+from referee.grading.marks_text import marks_lines, notes_lines
 from referee.isolation.limits import LIMITS, NONE
 from referee.support.outputs import check_output, no_mark
 from referee.support.packages import need_league
@@ -217,7 +217,6 @@ class Play:
     def __init__(self, series: SeriesOptions, *, is_check: bool = False) -> None:
         self._workers = series.place()
         self._is_check = is_check
-        self._is_quiet = series.quiet
 
     def all(self, opened: OpenGrading) -> None:
         """Play what has no result yet."""
@@ -234,7 +233,7 @@ class Play:
 
         pool = open_pool(opened.trials.terms, opened.entries, opened.replays, self._workers, say, note)
         try:
-            with progress(opened, lambda *_: [], is_quiet=self._is_quiet, replays=opened.replays) as watch:
+            with progress(opened, lambda *_: [], opened.replays) as watch:
                 opened.run(pool, watch)
         finally:
             pool.close()
@@ -250,8 +249,10 @@ def _finish(grades: Grades, done: list[str], marks: MarksOptions, *, as_json: bo
         put_grades(grades)
         say(*grades.compared)
     else:
-        put(*marks_lines(grades, columns(120), done))
-        put(
+        put(*marks_lines(grades, columns(120)))
+        put_more(
+            "",
+            *notes_lines(grades, done),
             "",
             f"Next:  {grades.folder / 'report.html'} is the report; {grades.folder / 'students'} has a folder for each student.",
         )
@@ -267,7 +268,7 @@ def _finish(grades: Grades, done: list[str], marks: MarksOptions, *, as_json: bo
     )
     if as_json:
         # The marks are the one object on stdout.
-        say(f"referee: {text}")
+        complain(f"referee: {text}")
         raise typer.Exit(MarksIncomplete.exit_code)
     raise MarksIncomplete(text)
 

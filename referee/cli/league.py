@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import os
 import shlex
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee import games
-from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, group, put, put_json, say
+from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, complain, group, put, put_json, put_more, say
 from referee.cli.league_output import ExportOptions, plain_progress, progress, put_check, put_standings, store_files, top
 from referee.cli.options import PAGE_HELP, Database, FirstRules, Force, Game, LeagueFlags, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
@@ -25,7 +27,7 @@ from referee.support.words import counted, program
 from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from referee.league.config import LeagueSource
     from referee.league.league import OpenLeague
@@ -71,37 +73,77 @@ def run(
     from referee.handins.names import file_name
     from referee.league import edit
     from referee.league.config import prepared
-    from referee.league.league import REPLAYS, begin, check_new
-    from referee.league.league_schedule import Schedule
-    from referee.league.team_folder import HANDED_IN, is_results
-    from referee.players.names import named_files
-    from referee.tournament.commitment import announcement, private_file
+    from referee.league.team_folder import is_results
 
     place = series.place()
+
+    def changes(game: str) -> dict[str, Any]:
+        return flags.changes(game, series.slots)
+
     if is_results(file):
-        if out is not None or database is not None or flags.changes(""):
-            raise UsageError(f"{file} is the folder of a league, which goes on there: leave out --out, --database and what its file says.")
-        _go_on(file, None, void, place, series)
-        return
+        if out is not None or database is not None:
+            option = "--database" if out is None else "--out"
+            raise UsageError(f"{file} is the folder of a league, which goes on there: leave out {option}.")
+        origin = edit.file_of(file)
+        if not flags.changes("", None) and (series.slots is None or origin is None):
+            _go_on(file, None, "", void, place, series)
+            return
+        if origin is None:
+            raise UsageError(f"The league file of {file} is gone, so its options can't be changed; leave them out.")
+        out, file = file, origin
 
     def home(name: str) -> Path:
         return out or _FOLDER / file_name(name)
 
-    source = prepared(file, lambda name: edit.seed_in(home(name)), flags.changes, lambda name: home(name) / HANDED_IN, say)
-    config, folder = source.league, home(source.league.name)
-    programs = [each for team in config.teams for player in team.players.values() for each in named_files(player)]
-    check_not_input(folder, [file, *programs] if folder.exists() else ())
-    if database is None and edit.stored_league(folder) is not None:
-        _go_on(folder, source, void, place, series)
-        return
+    with _handed_in() as handed_in:
+        source = prepared(file, lambda name: edit.seed_in(home(name)), changes, lambda name: handed_in(home(name)), say)
+        folder = home(source.league.name)
+        path = str(source.copy(folder) if source.is_changed else file.resolve())
+        check_not_input(folder, [file, *source.league.programs] if folder.exists() else ())
+        if database is None and edit.stored_league(folder) is not None:
+            _go_on(folder, source, path, void, place, series)
+        else:
+            _begin(folder, source, path, database, void, place, series)
+
+
+@contextlib.contextmanager
+def _handed_in() -> Iterator[Callable[[Path], Path]]:
+    """Return where a league's folder has its unpacked archives. If no league begins there, they are removed again."""
+    from referee.league.team_folder import HANDED_IN, is_results
+
+    used: list[Path] = []
+
+    def handed_in(folder: Path) -> Path:
+        used.append(folder)
+        return folder / HANDED_IN
+
+    try:
+        yield handed_in
+    finally:
+        for folder in used:
+            if not is_results(folder):
+                shutil.rmtree(folder / HANDED_IN, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+
+
+def _begin(
+    folder: Path, source: LeagueSource, path: str, database: str | None, void: int | None, place: Workers, series: SeriesOptions
+) -> None:
+    """Begin a league, and play it to the end."""
+    from referee.league import edit
+    from referee.league.league import REPLAYS, begin, check_new
+    from referee.league.league_schedule import Schedule
+    from referee.tournament.commitment import announcement, private_file
+
+    config = source.league
     check_new(folder, database)
     edit.check_void(edit.Edit(config, 0, "", []), void, _agrees)
     schedule, place = Schedule(config, config.teams), place.or_slots(config.slots)
     _check_roles(schedule, config.teams, place)
     # The workers come first: without them there is no league.
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, place, say)
-    origin = str(source.copy(folder) if source.is_changed else file.resolve())
-    with contextlib.closing(pool), contextlib.closing(begin(config, folder, database, origin)) as opened, opened.store.claim():
+    with contextlib.closing(pool), contextlib.closing(begin(config, folder, database, path)) as opened, opened.store.claim():
         source.write(folder)
         say(*announcement(config.commitment, private_file(folder)))
         _play(opened, pool, series)
@@ -118,9 +160,15 @@ def init(
 ) -> None:
     """Write a commented league.toml into a folder of teams. Nothing is overwritten."""
     need_league("league")
-    from referee.league.team_folder import write_new
+    from referee.league.config import prepared
+    from referee.league.team_folder import FILE, write_new
 
-    put(str(write_new(folder, game or games.names()[0], rules, say)))
+    if os.path.lexists(folder / FILE):
+        raise UsageError(f"{folder / FILE} is there already, and nothing is overwritten; move it away first.")
+    with TemporaryDirectory() as scratch:
+        asked = {name: value for name, value in (("game", game), ("rules", rules)) if value is not None}
+        found = prepared(folder, changes=lambda _: asked, handed_in=lambda _: Path(scratch), tell=say).league
+    put(str(write_new(folder, found.game, found.rules, {team.name for team in found.teams})))
     put(f"Next:  {program()} league run {shlex.quote(str(folder))}")
 
 
@@ -150,11 +198,11 @@ def resume(
     series: SeriesOptions,
 ) -> None:
     """Continue a league: play the matches that have no result yet, as its file and its teams' files are now."""
-    _go_on(folder, None, void, series.place(), series)
+    _go_on(folder, None, "", void, series.place(), series)
 
 
-def _go_on(folder: Path, source: LeagueSource | None, void: int | None, workers: Workers, series: SeriesOptions) -> None:
-    """Go on with a league, as it is now: edited, or as its file says."""
+def _go_on(folder: Path, source: LeagueSource | None, path: str, void: int | None, workers: Workers, series: SeriesOptions) -> None:
+    """Go on with a league, as it is now: edited, or as its file says. ``path`` is that of another file."""
     from referee.league import edit
     from referee.league.league_schedule import Schedule
     from referee.tournament import commitment
@@ -166,7 +214,7 @@ def _go_on(folder: Path, source: LeagueSource | None, void: int | None, workers:
         if now.teams:
             _check_roles(schedule, now.teams, workers)
         with contextlib.closing(open_pool(schedule.terms, schedule.teams, before.replays, workers, say)) as pool:
-            opened = edit.take(before, now)
+            opened = edit.take(before, now, path or before.file)
             if source is not None:
                 source.write(folder)
             if commitment.write(now.league.commitment, folder):
@@ -299,7 +347,7 @@ def _check_roles(schedule: Schedule, teams: Sequence[Team], workers: Workers) ->
     try:
         check_roles(teams, schedule.game, settings, schedule.terms)
     except (KeyboardInterrupt, SystemExit):
-        say(f"0 matches were played: the programs of {counted(len(teams), 'team')} were being started to see which roles they play.")
+        complain(f"0 matches were played: the programs of {counted(len(teams), 'team')} were being started to see which roles they play.")
         raise
 
 
@@ -316,9 +364,7 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
             f"{opened.league.name}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
         played = LeaguePlay(opened, pool)
-        with progress(
-            played, lambda wide, high: top(opened, played.state(), wide, high), is_quiet=series.quiet, replays=opened.replays
-        ) as watch:
+        with progress(played, lambda wide, high: top(opened, played.state(), wide, high), opened.replays) as watch:
             played.run(watch)
         pool.close()
         say(*warnings_of_hosts(opened))
@@ -326,16 +372,16 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
             say(f"{counted(len(forfeits), 'team')} could not start: {first(forfeits)}")
         put_standings(opened, as_json=series.as_json)
         if not series.as_json:
-            put("", f"Next:  {program()} league report {shlex.quote(str(opened.folder))}")
+            put_more("", f"Next:  {program()} league report {shlex.quote(str(opened.folder))}")
         sys.stdout.flush()
         if played.plan.unplayed:
             count = counted(len(played.plan.unplayed), "match")
-            say(f"referee: {count} could not be played, through no fault of the teams. Play again:  {again(opened)}")
+            complain(f"referee: {count} could not be played, through no fault of the teams. Play again:  {again(opened)}")
             raise typer.Exit(PlayStopped.exit_code)
     except (KeyboardInterrupt, SystemExit):
         # Ctrl-C, or a signal that asks for the end.
         counts = opened.view.state().counts
-        say(f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')} are done and stored. Go on:  {again(opened)}")
+        complain(f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')} are done and stored. Go on:  {again(opened)}")
         raise
     except (PlayStopped, StoreError) as error:
         raise type(error)(f"{error} What is done is stored. Go on afterwards:  {again(opened)}") from None

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from referee.cli.app import columns, put, put_csv, put_json, say
+from referee.cli.app import columns, is_quiet, put, put_csv, put_json, put_more, say
 from referee.cli.models import CommandModel
 from referee.cli.options import Force
 from referee.cli.terminal import seldom
@@ -49,7 +49,7 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
         put_csv(csv_text([place_json(place) for place in places]))
         return
     put(*table(places, columns(_WIDE), is_live=state.is_live, kind=opened.league.format.kind))
-    put(*(f"note: {note}" for note in opened.notes(state)), *opened.faults())
+    put_more(*(f"note: {note}" for note in opened.notes(state)), *opened.faults())
 
 
 def top(opened: OpenLeague, state: LeagueState, wide: int, high: int) -> list[str]:
@@ -69,7 +69,7 @@ class LiveProgress(ProgressLines):
     """
 
     def __init__(self, store: Counted, standings: Callable[[int, int], list[str]], replays: Path | None = None) -> None:
-        super().__init__(store, say, is_quiet=False, replays=replays)
+        super().__init__(store, say, replays=replays)
         from rich.console import Console
         from rich.live import Live
 
@@ -106,12 +106,10 @@ class LiveProgress(ProgressLines):
 
 
 @contextlib.contextmanager
-def progress(
-    store: Counted, standings: Callable[[int, int], list[str]], *, is_quiet: bool, replays: Path | None = None
-) -> Iterator[ProgressLines]:
+def progress(store: Counted, standings: Callable[[int, int], list[str]], replays: Path | None = None) -> Iterator[ProgressLines]:
     """Show the progress while matches are played, whose ``replays`` are in this folder."""
-    if is_quiet or not sys.stderr.isatty():
-        yield ProgressLines(store, say, is_quiet=is_quiet, replays=replays)
+    if is_quiet() or not sys.stderr.isatty():
+        yield ProgressLines(store, say, replays=replays)
         return
     live = LiveProgress(store, standings, replays)
     live.start()

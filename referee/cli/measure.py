@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 import functools
 import shlex
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import AUTHORS, JsonFlag, app, command, put, put_json, say, told_anyway
+from referee.cli.app import AUTHORS, app, command, put, put_json, put_more, say, told_anyway
 from referee.cli.models import CommandModel
-from referee.cli.options import CommandFlags, Quiet, Slots, bot_argument, seat_option
+from referee.cli.options import CommandFlags, OutputOptions, Slots, bot_argument, seat_option
 from referee.cli.terminal import StatusLine
 from referee.support.outputs import check_not_input
 from referee.support.packages import need_league
@@ -55,8 +54,7 @@ def compare(
         ),
     ] = None,
     flags: CommandFlags,
-    quiet: Quiet = False,
-    as_json: JsonFlag = False,
+    output: OutputOptions,
 ) -> None:
     """Find out whether bot A is better than bot B, with as few duels as possible.
 
@@ -69,22 +67,20 @@ def compare(
     match, bots = flags.replace(draws_starts=True).with_file().checked(), [a, b, *(against or ())]
     if out is not None and out.exists():
         check_not_input(out, match.replace(out=str(out)).with_inputs(bots).inputs)
-    comparison = _begun(match, bots, test, slots, seat, out, as_json=as_json, is_quiet=quiet)
-    if not quiet:
-        say(f"seed {comparison.seed}", *comparison.why, *comparison.setting())
+    comparison = _begun(match, bots, test, slots, seat, out, as_json=output.as_json)
+    say(f"seed {comparison.seed}", *comparison.why, *comparison.setting())
     with told_anyway(
         comparison.to_json,
         lambda: _put_report(comparison, out, is_whole=False),
         lambda: comparison.matches > 0,
-        as_json=as_json,
+        as_json=output.as_json,
     ):
-        _play(comparison, out, is_quiet=quiet, shows_progress=not quiet and (not as_json or sys.stderr.isatty()))
-    if as_json:
+        _play(comparison, out)
+    if output.as_json:
         put_json(comparison.to_json())
     else:
         _put_report(comparison, out, is_whole=True)
-        if not quiet:
-            put(f"Try:  {program()} {shlex.join(first_match(comparison, flags.flags()))}")
+        put_more(f"Try:  {program()} {shlex.join(first_match(comparison, flags.flags()))}")
     if comparison.compared().decision == "undecided":
         raise typer.Exit(1)
 
@@ -98,14 +94,13 @@ def _begun(
     out: Path | None,
     *,
     as_json: bool,
-    is_quiet: bool,
 ) -> BotComparison:
     """Return a comparison that has begun: its bots have been started, to see which roles they play."""
     from referee.tournament.compare import SequentialTest
     from referee.tournament.comparison import begin
 
     rule = SequentialTest(test.p0, test.p1, test.alpha, test.beta, test.duels)
-    begins = contextlib.closing(StatusLine("The bots are started, to see which roles they play.", is_quiet=is_quiet))
+    begins = contextlib.closing(StatusLine("The bots are started, to see which roles they play."))
     with (
         begins,
         told_anyway(
@@ -120,12 +115,12 @@ def _begun(
         return begin(match, bots, rule, slots, seat, out)
 
 
-def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_progress: bool) -> None:
+def _play(comparison: BotComparison, out: Path | None) -> None:
     """Play the duels, and show the result so far. Duels that ``out`` keeps aren't played again."""
     from referee.tournament.comparison import duels_of
 
     state = comparison.compared()
-    line = StatusLine(is_quiet=not shows_progress)
+    line = StatusLine()
 
     def tick() -> None:
         """A match has ended."""
@@ -137,7 +132,7 @@ def _play(comparison: BotComparison, out: Path | None, *, is_quiet: bool, shows_
         say(text)
 
     def tell_kept(count: int) -> None:
-        if count and not is_quiet:
+        if count:
             say(f"{counted(count, 'match')} of earlier runs in {out}/ {'is' if count == 1 else 'are'} not played again.")
 
     with contextlib.closing(line), contextlib.closing(duels_of(comparison, out, tick, note, tell_kept)) as states:
@@ -149,8 +144,10 @@ def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) 
     """Print the state of the comparison. ``is_whole``: it has come to its end."""
     from referee.tournament.comparison_store import MATCHES_FILE
 
-    put(*comparison.lines(is_whole=is_whole))
+    sentence, *more = comparison.lines(is_whole=is_whole)
+    put(sentence)
+    put_more(*more)
     if out is not None:
-        put(f"  matches  {out / MATCHES_FILE} names the replay of each")
+        put_more(f"  matches  {out / MATCHES_FILE} names the replay of each")
         if not is_whole:
-            put(f"The duels are kept in {out}/: the same command continues them.")
+            put_more(f"The duels are kept in {out}/: the same command continues them.")

@@ -43,7 +43,6 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an existing file t
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
-NoProgress = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress.")]
 FirstRules = Annotated[str | None, typer.Option("--rules", metavar="RULES", help="The rule set.  (default: the first one of the game)")]
 Database = Annotated[
     str | None, typer.Option("--database", metavar="URL", help="Keep the results in PostgreSQL: postgresql://user@host/name")
@@ -94,10 +93,11 @@ class LeagueFlags(CommandFlags):
         names = ("format", "starts", "rounds", "repeat", "isolation", "game", "rules", "seed", "size", "set")
         yield from (*(parameters[name] for name in names), *_settings())
 
-    def changes(self, game: str) -> dict[str, Any]:
-        """Return the values in place of those of a league file for ``game``."""
+    def changes(self, game: str, slots: int | None) -> dict[str, Any]:
+        """Return the values in place of those of a league file for ``game``; ``slots`` is the value of another option."""
         names = ("format", "rounds", "repeat", "isolation", "game", "rules", "seed")
         values = {name: value for name in names if (value := getattr(self, name)) is not None}
+        values |= {} if slots is None else {"slots": slots}
         values |= {} if self.starts is None else {"starts": {"count": self.starts}}
         settings = self.replace(game=self.game or game).flag_settings
         return {**values, **({"settings": settings} if settings else {})}
@@ -179,8 +179,12 @@ class WorkerOptions(CommandModel):
         return Workers(self.slots, self.cluster)
 
 
-class SeriesOptions(WorkerOptions):
-    """How many matches are played, and what is printed meanwhile and afterwards."""
+class OutputOptions(CommandModel):
+    """What is printed."""
 
-    quiet: NoProgress = False
+    quiet: Quiet = False
     as_json: JsonFlag = False
+
+
+class SeriesOptions(OutputOptions, WorkerOptions):
+    """How many matches are played, and what is printed meanwhile and afterwards."""

@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from example_bots import BOTS
-from referee.cli.app import AUTHORS, JsonFlag, app, columns, command, put, put_json
+from referee.cli.app import AUTHORS, JsonFlag, app, be_quiet, columns, command, put, put_json, put_more
 from referee.cli.models import CommandModel
 from referee.cli.options import SLOTS_HELP, CommandFlags, Force, Out, Quiet, bot_argument
 from referee.cli.pages import MatchPageOptions
 from referee.cli.run import example as example_of
 from referee.cli.run import run_match, tell_notes
 from referee.errors import UsageError
-from referee.match.result_text import more_lines, result_lines
+from referee.match.result_text import more_lines
+from referee.players.names import quoted_examples
 from referee.players.player import HUMAN, is_human
 from referee.replay.paths import DUEL_SUFFIX, SUFFIX
 from referee.support.outputs import write_output
-from referee.support.words import program
+from referee.support.words import fitted, program
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +85,8 @@ def play(
         request, lineup = request.resumed(start, request.players)
         assert request.start is not None
         # Before anything is started.
-        tell_notes(request.start.notes, is_quiet=request.quiet)
+        tell_notes(request.start.notes)
+    be_quiet(is_on=request.quiet)
     request = request.with_inputs(lineup.values())
     if many.games is not None:
         if page.is_live:
@@ -110,6 +112,8 @@ def _lineup(request: MatchRequest) -> dict[str, str]:
         others = [bot.game for bot in BOTS if names and bot.name == names[0]]
         if others and game.info.name not in others:
             raise UsageError(f"'{names[0]}' is an example bot of {others[0]}, not of {game.info.name}; add --game {others[0]}.")
+        if len(names) == 1 and (hint := quoted_examples(names[0], game.info.name)):
+            raise UsageError(hint)
         words = example_of(game, settings, names)
         raise UsageError(f"{game.info.name} needs {len(seats)} players ({', '.join(seats)}), but {count}: {program()} {words}")
     return dict(zip(seats, names, strict=True))
@@ -143,6 +147,7 @@ def duel(
 
     request: MatchRequest = flags.replace(out=out, quiet=quiet or None, as_json=as_json or None)
     request = request.with_file().checked().with_inputs((team_a, team_b))
+    be_quiet(is_on=request.quiet)
     if out is not None and Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; a duel writes several files and needs a folder.")
     folder = None if request.out is None else request.out.rstrip("/") + "/"
@@ -161,7 +166,9 @@ def duel(
     if request.as_json:
         put_json(report)
     else:
-        put(*duel_lines(report, played.verb, played.games["a"].outcome.unit, is_quiet=request.quiet))
+        sentence, *more = duel_lines(report, played.verb, played.games["a"].outcome.unit)
+        put(sentence)
+        put_more(*more)
     if not all(game["started"] for game in report["games"].values()):
         raise typer.Exit(3)
 
@@ -182,5 +189,6 @@ def _put_result(request: MatchRequest, result: MatchResult) -> None:
     if request.as_json:
         put_json(result.to_json())
     else:
-        put(*result_lines(result, columns(0)), *([f"  replay   {result.replay}"] if request.quiet else more_lines(result, columns(0))))
+        put(*fitted(result.sentence, 2, columns(0)))
+        put_more(*more_lines(result, columns(0)))
     sys.stdout.flush()

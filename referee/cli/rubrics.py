@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import JsonFlag, columns, command, put, put_json, say
+from referee.cli.app import JsonFlag, columns, command, put, put_json, put_more, say
 from referee.cli.grade import RUBRIC, Play, RubricIsolation, grade, load_rubric, put_grades
 from referee.cli.options import SeriesOptions
 from referee.errors import UsageError
 from referee.grading.escaping import number
-from referee.grading.marks_text import marks_lines
+from referee.grading.marks_text import marks_lines, notes_lines
 from referee.support.packages import need_league
 from referee.support.words import program
 
@@ -28,11 +28,14 @@ _DEADLINE = 540.0
 
 @grade.command("init")
 @command
-def init(as_json: JsonFlag = False) -> None:
+def init(
+    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Write the rubric of this game only.")] = None,
+    as_json: JsonFlag = False,
+) -> None:
     """Write a commented rubric for each game into the current folder. Nothing is overwritten."""
     from referee.grading.templates import write_all
 
-    paths = write_all()
+    paths = write_all(game)
     if as_json:
         put_json({"files": [str(path) for path in paths]})
         return
@@ -150,8 +153,9 @@ def _check(rubric: Rubric, play: Play, *, as_json: bool) -> None:
             return
         for test in rubric.tests:
             line = f"{test.name}: {', '.join(_example_marks(grades, test.number))}"
-            put(*textwrap.wrap(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
+            put_more(*textwrap.wrap(line, max(columns(120), 30), subsequent_indent="  ", break_on_hyphens=False))
         put(*marks_lines(grades, columns(120)))
+        put_more("", *notes_lines(grades))
     commitment = commitment_of(rubric)
     if commitment.is_guessable:
         say(no_commitment(commitment))

@@ -52,8 +52,7 @@ def run_match(
     from referee.isolation.launcher import on_builds, open_launcher
     from referee.match.match import Match
 
-    quiet = request.quiet
-    on_builds(announce_build if not quiet else lambda _: None)
+    on_builds(announce_build if not request.quiet else lambda _: None)
     people = tuple(seat for seat, name in names.items() if seat not in visitors and is_human(name))
     bots = {seat: request.bot(name, seat) for seat, name in names.items() if seat not in visitors and seat not in people}
     _check(show, is_for_people=bool(people), time=request.options.settled().time)
@@ -64,7 +63,7 @@ def run_match(
     times: dict[str, TimeControl] = {}
     with ExitStack() as stack:
         try:
-            followers = [*listeners, *([] if quiet else [Live(title)])]
+            followers = [*listeners, *([] if request.quiet else [Live(title)])]
             launcher = pages = None
             if people or show.is_live:
                 # What can't be had is refused before a page opens.
@@ -87,7 +86,8 @@ def run_match(
             stack.close()
             _tell_partial_replay(replay)
             raise
-        tell_notes([note for note in result.notes if note not in start_notes], is_quiet=quiet)
+        if not request.quiet:
+            tell_notes([note for note in result.notes if note not in start_notes])
         report(result)
         if pages is not None:
             linger(pages, show)
@@ -123,9 +123,9 @@ def _check(show: Show, *, is_for_people: bool, time: TimeControl) -> None:
         need_web("--live")
 
 
-def tell_notes(notes: Sequence[str], *, is_quiet: bool) -> None:
-    """Tell notes on a match on stderr, unless it is quiet."""
-    for note in () if is_quiet else notes:
+def tell_notes(notes: Sequence[str]) -> None:
+    """Tell notes on a match on stderr."""
+    for note in notes:
         say(f"note: {note}")
 
 

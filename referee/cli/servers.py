@@ -220,7 +220,8 @@ def architect(
         first.close()
         raise
     say(f"Waiting for the first team on {shown_address(first)} and for the second on {shown_address(second)}.")
-    teams = wait_for_teams((first, second), say)
+    with contextlib.closing(StatusLine("Still waiting for the teams.")):
+        teams = wait_for_teams((first, second), say)
     played: list[tuple[str, MatchResult]] = []
     status = 0
     try:

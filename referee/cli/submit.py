@@ -59,7 +59,7 @@ def submit(
     name, data = packed(bot)
     submission = server.hand_in(name, data, note)
     if wait:
-        submission = _waited(server, submission["id"], url, is_quiet=as_json)
+        submission = _waited(server, submission["id"], url)
     if as_json:
         put_json(submission)
     else:
@@ -68,10 +68,10 @@ def submit(
         raise typer.Exit(1)
 
 
-def _waited(server: ArenaClient, number: int, url: str, *, is_quiet: bool) -> dict[str, Any]:
+def _waited(server: ArenaClient, number: int, url: str) -> dict[str, Any]:
     """Return a submission with its verdict. A server that doesn't answer is asked again for a minute: it may be started anew meanwhile."""
     until = monotonic() + _PATIENCE
-    with contextlib.closing(StatusLine(is_quiet=is_quiet)) as line:
+    with contextlib.closing(StatusLine()) as line:
         while True:
             try:
                 submission = server.submission(number)

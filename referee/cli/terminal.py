@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from referee.cli.app import say
+from referee.cli.app import is_quiet, say
 from referee.replay.events import Listener, MatchBegun, MatchResult, PlayersFaulted, StepTaken, Waiting
 from referee.support.escape import printable
 from referee.support.words import cut
@@ -27,27 +27,32 @@ _FIRST_SECONDS, _PLAIN_SECONDS = 5.0, 10.0
 
 
 def seldom(seconds: float = 2.0) -> Callable[[str], None]:
-    """Return a function that says a text, but only where the last one, or the beginning, was so many seconds ago."""
-    last = time.monotonic()
+    """Return a function that says a text, but only where the last one, or the beginning, was so many seconds ago.
+
+    The same text comes more and more seldom.
+    """
+    last, pause, said = time.monotonic(), seconds, ""
 
     def tell(text: str) -> None:
-        nonlocal last
-        if time.monotonic() - last >= seconds:
+        nonlocal last, pause, said
+        if time.monotonic() - last >= (pause if text == said else seconds):
             last = time.monotonic()
+            pause = 2 * pause if text == said else seconds
+            said = text
             say(text)
 
     return tell
 
 
 class StatusLine:
-    """A line that is written over at a terminal. Elsewhere an alarm prints it now and then, also while nothing changes. A quiet line shows nothing.
+    """A line that is written over at a terminal. Elsewhere an alarm prints it now and then, also while nothing changes. With -q nothing is shown.
 
     Only one line can be open at a time.
     """
 
-    def __init__(self, text: str = "", *, is_quiet: bool = False) -> None:
+    def __init__(self, text: str = "") -> None:
         self._text = text
-        self._is_shown = not is_quiet
+        self._is_shown = not is_quiet()
         self._is_terminal = sys.stderr.isatty()
         self._has_alarm = self._is_shown and not self._is_terminal
         if self._has_alarm:

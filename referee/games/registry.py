@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.games.outcome import SettingsError
+from referee.support.near_names import nearest_or_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +46,7 @@ def get(name: str) -> Game:
         return game
     others = _entry_points()
     if name not in others:
-        raise SettingsError(f"there is no game {name!r}; there are {', '.join([*_GAMES, *others])}.")
+        raise SettingsError(f"there is no game {name!r}; {nearest_or_all(name, [*_GAMES, *others])}")
     return _loaded(others[name])
 
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _LEAST_REASON = 30
 
 
-def marks_lines(grades: Grades, room: int, done: Sequence[str] = ()) -> list[str]:
-    """Return the marks as a table of at most ``room`` columns, what was ``done``, and how many hand-ins were faulty and why."""
+def marks_lines(grades: Grades, room: int) -> list[str]:
+    """Return the marks as a table of at most ``room`` columns."""
     maximum = number(grades.rubric.maximum)
     head = f"points of {maximum}"
     wide = max([7, *(len(printable(student.hand_in.student)) for student in grades.students)])
@@ -37,10 +37,14 @@ def marks_lines(grades: Grades, room: int, done: Sequence[str] = ()) -> list[str
             lines.append(f"{line}  {_cut(reason, left)}".rstrip())
         else:
             lines += [line.rstrip(), *([f"  {_cut(reason, max(room, 20) - 2)}"] if reason else [])]
+    return lines
+
+
+def notes_lines(grades: Grades, done: Sequence[str] = ()) -> list[str]:
+    """Return how many hand-ins have each status, what was ``done``, and how many were faulty and why."""
     statuses = Counter(student.status for student in grades.students)
-    lines += [
-        "",
-        f"{counted(len(grades.students), 'student')}: {', '.join(f'{count:,} {status}' for status, count in sorted(statuses.items()))}",
+    lines = [
+        f"{counted(len(grades.students), 'student')}: {', '.join(f'{count:,} {status}' for status, count in sorted(statuses.items()))}"
     ]
     lines += done
     kinds = Counter(

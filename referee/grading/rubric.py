@@ -25,6 +25,7 @@ from referee.replay.paths import content
 from referee.support.near_names import nearest_or_all
 from referee.support.plain_text import plain
 from referee.support.sections import Section
+from referee.support.words import program
 from referee.tournament.commitment import GRADING, Commitment, StartFamily, new_secret
 
 if TYPE_CHECKING:
@@ -92,9 +93,11 @@ def load(path: Path) -> Rubric:
 
 
 def check_there(path: Path) -> None:
-    """Raise UsageError that names the other rubrics of the folder if a rubric isn't there."""
-    if not os.path.lexists(path) and (others := sorted(path.parent.glob("rubric-*.toml"))):
-        raise UsageError(f"There is no rubric {path}; name one of {', '.join(map(str, others))}.")
+    """Raise UsageError that names the other rubrics of the folder, or says how to write one, if a rubric isn't there."""
+    if not os.path.lexists(path):
+        others = sorted(path.parent.glob("rubric-*.toml"))
+        remedy = f"name one of {', '.join(map(str, others))}." if others else f"{program()} grade init writes one for each game."
+        raise UsageError(f"There is no rubric {path}; {remedy}")
 
 
 def of_text(text: str, copy: Path, home: Path, seed: str, isolation: str) -> Rubric:

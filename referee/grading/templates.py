@@ -146,9 +146,12 @@ def _general(game: AnyGame) -> tuple[SampleTest, ...]:
     )
 
 
-def write_all() -> list[Path]:
-    """Write a rubric for each game into the current folder, and return their paths. UsageError if one is there already."""
-    paths = {name: Path(f"rubric-{name}.toml") for name in games.names()}
+def write_all(game: str | None = None) -> list[Path]:
+    """Write a rubric for one game, by default for each one, into the current folder, and return their paths.
+
+    UsageError if one is there already.
+    """
+    paths = {name: Path(f"rubric-{name}.toml") for name in (games.names() if game is None else [games.get(game).info.name])}
     for path in paths.values():
         if path.exists():
             raise UsageError(f"{path} is there already, and its seed may be in use; move it away first.")

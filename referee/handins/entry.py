@@ -96,7 +96,7 @@ def to_add(seat: Seat, game: AnyGame, settings: Settings, rivals: Sequence[str] 
     here = " ".join(shlex.quote(rival.removeprefix(f"{Path.cwd()}/")) for rival in rivals)
     compare = f": referee compare {here}" if here else "; referee compare lets two of them meet the same opponent"
     return (
-        f'Add a program for {seat}, or the line {seat} = "{middling(game.info.name, seat, settings.rules) or "..."}" to its table in the league file. '
+        f'Add a program for {seat}, or the line {seat} = "{middling(game.info.name, seat, settings.rules) or "..."}" to its table in the league file, which referee league init writes. '
         f"Bots of one role need no league{compare}."
     )
 

@@ -18,6 +18,7 @@ from referee.league import schedule
 from referee.league.team_folder import FILE, teams_of, unpacked, write_copy
 from referee.match import settings_file
 from referee.match.options import MatchOptions, shown
+from referee.players.names import named_files
 from referee.support.near_names import nearest_or_all
 from referee.tournament.commitment import LEAGUE, PRIVATE, Commitment, StartFamily, new_secret, resampling_seed, root
 from referee.tournament.play_file import PlayFile, PlayReader, StartList, Variant
@@ -75,6 +76,11 @@ class League(NamedTuple):
     def shown_seed(self) -> int | None:
         """The seed that its organizer chose; None for a secret, which must stay secret."""
         return self.seed if isinstance(self.seed, int) else None
+
+    @property
+    def programs(self) -> list[Path]:
+        """The files and folders of the teams."""
+        return [path for team in self.teams for player in team.players.values() for path in named_files(player)]
 
     @property
     def commitment(self) -> Commitment:
@@ -190,8 +196,12 @@ def prepared(
     try:
         values, before = dict(changes(file.game)), file
         if values:
-            settings = {**file.settings, **values.pop("settings", {})}
-            file = settings_file.checked({**file.given, **values, "settings": settings}, LeagueFile, "This option:")
+            given = {**file.given, "settings": file.settings}
+            if values.get("game", file.game) != file.game:
+                # These are of the file's game.
+                given = {name: value for name, value in given.items() if name not in ("rules", "settings", "variants", "table_size")}
+            settings = {**given.get("settings", {}), **values.pop("settings", {})}
+            file = settings_file.checked({**given, **values, "settings": settings}, LeagueFile, "This option:")
         if handed_in is not None:
             rows = [*unpacked(file.teams, home, _seats(file, home), partial(handed_in, file.name or name), tell)]
             rows = rows if has_file else LeagueReader(file, home, name).able(rows, tell)

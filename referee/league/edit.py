@@ -22,6 +22,7 @@ from referee.tournament import address, commitment
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from referee.games.game import Json
     from referee.league.config import League
     from referee.tournament.values import Team
 
@@ -51,6 +52,12 @@ def stored_league(folder: Path) -> League | None:
     with LeagueStore.open(folder, None if stored is None else stored.url, create=True) as store:
         row = store.league()
         return None if row is None else config.from_json(row.league)
+
+
+def file_of(folder: Path) -> Path | None:
+    """Return the file, or the folder of teams, of a results folder's league; None if it is gone."""
+    with contextlib.closing(open_league(folder)) as opened:
+        return Path(opened.file) if opened.file and Path(opened.file).exists() else None
 
 
 def seed_in(folder: Path) -> int | str:
@@ -109,17 +116,31 @@ def _changes(before: League, after: League) -> Iterator[str]:
             yield f"{team.name} is gone"
         elif phrases := changed(teams[team.name], team):
             yield f"{team.name}: {first(phrases)}"
-    old, new = before.to_json(), after.to_json()
-    yield from (name for name in old if name not in _HARMLESS and canonical(old[name]) != canonical(new[name]))
+    old, new = dict(_values(before)), dict(_values(after))
+    for name in sorted(old.keys() | new.keys()):
+        if canonical(was := old.get(name)) != canonical(now := new.get(name)):
+            is_plain = name != "seed" and not isinstance(was, list | dict) and not isinstance(now, list | dict)
+            yield f"{name} is {now}, was {was}" if is_plain else f"another {name}"
     if len(names := teams.keys() - {team.name for team in before.teams}) > 0:
         yield f"{counted(len(names), 'team')} more"
 
 
-def take(opened: OpenLeague, edit: Edit) -> OpenLeague:
-    """Store an edited league. Records and replays stay: those that no longer count do so again if the edit is undone."""
+def _values(league: League) -> Iterator[tuple[str, Json]]:
+    """Yield each value that decides matches with its name, such as ``settings.width``; of a variant with its name."""
+    plain = {name: value for name, value in league.to_json().items() if name not in _HARMLESS}
+    variants = {variant.name or "settings": variant.settings for variant in league.variants}
+    for name, value in {**plain, **variants}.items():
+        if isinstance(value, dict):
+            yield from ((f"{name}.{key}", part) for key, part in value.items())
+        elif name != "variants":
+            yield name, value
+
+
+def take(opened: OpenLeague, edit: Edit, file: str) -> OpenLeague:
+    """Store an edited league of a file. Records and replays stay: those that no longer count do so again if the edit is undone."""
     if edit.league.commitment.decisive() != opened.league.commitment.decisive():
         commitment.set_aside(opened.folder)
-    opened.store.change(edit.league)
+    opened.store.change(edit.league, file)
     return OpenLeague(opened.folder, opened.store)
 
 

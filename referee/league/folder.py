@@ -122,11 +122,11 @@ class LeagueStore:
         """Store a league."""
         self._rows.put(row)
 
-    def change(self, league: League) -> None:
-        """Store the changed league. Records stay: those of its tasks count."""
+    def change(self, league: League, file: str) -> None:
+        """Store the changed league of a file. Records stay: those of its tasks count."""
         row = self.league()
         assert row is not None
-        self._rows.put(row.model_copy(update={"league": league.to_json()}))
+        self._rows.put(row.model_copy(update={"league": league.to_json(), "file": file}))
 
 
 class LeagueView:

@@ -8,7 +8,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from referee import games
 from referee.errors import UsageError
 from referee.handins import collect
 from referee.handins.names import is_archive, is_ignored, stem
@@ -19,7 +18,7 @@ from referee.support.files import write_whole
 from referee.support.words import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from referee.games.game import Seat
 
@@ -65,9 +64,7 @@ def is_results(folder: Path) -> bool:
 def teams_of(folder: Path, tell: Callable[[str], None]) -> list[dict[str, object]]:
     """Return the rows of the teams in a folder, and report entries that are left out because they aren't bots. UsageError for fewer than two."""
     try:
-        entries = sorted(
-            entry for entry in folder.iterdir() if not entry.name.startswith((".", "__pycache__")) and not is_ignored(entry.name)
-        )
+        entries = sorted(entry for entry in folder.iterdir() if not entry.name.startswith((".", "__")) and not is_ignored(entry.name))
         teams = [entry for entry in entries if _is_team(entry)]
     except OSError as error:
         raise UsageError(f"The folder {folder} can't be read: {error.strerror or error}.") from None
@@ -78,19 +75,24 @@ def teams_of(folder: Path, tell: Callable[[str], None]) -> list[dict[str, object
             f"In the folder {folder}, where each file and folder is a team: there {'is one team' if teams else 'are no teams'}, "
             "but a league needs two or more; put a program, or a folder of programs, into it for each team."
         )
+    named: dict[str, Path] = {}
+    for entry in teams:
+        name = entry.name if entry.is_dir() else stem(entry.name)
+        if (other := named.setdefault(name, entry)) is not entry:
+            raise UsageError(f"{other} and {entry} are both the team '{name}': move one of them away, or give it another name.")
     return [
-        {
-            "name": entry.name if entry.is_dir() else stem(entry.name),
-            "program": str(_innermost(entry).relative_to(folder)) if entry.is_dir() else entry.name,
-        }
-        for entry in teams
+        {"name": name, "program": str(_innermost(entry).relative_to(folder)) if entry.is_dir() else entry.name}
+        for name, entry in named.items()
     ]
 
 
 def _is_team(path: Path) -> bool:
-    """True if a file could be a program or an archive of one, or a folder has such a file, perhaps in folders of its own."""
+    """True if a file could be a program or an archive of one, or a folder has such a file, perhaps in folders of its own.
+
+    A compiler leaves ``a.out`` beside the source.
+    """
     if not path.is_dir():
-        return path.is_file() and path.name != FILE and _could_play(path)
+        return path.is_file() and path.name not in (FILE, "a.out") and _could_play(path)
     for place, folders, files in os.walk(path):
         folders[:] = [name for name in folders if not is_ignored(name) and not name.startswith(".")]
         if any(_could_play(Path(place) / name) for name in files):
@@ -141,16 +143,12 @@ def _innermost(path: Path) -> Path:
         path = inside[0]
 
 
-def write_new(folder: Path, game: str, rules: str | None, tell: Callable[[str], None]) -> Path:
-    """Write a commented league file whose teams are those of a folder, and return its path. UsageError if there is one already."""
-    info = games.get(game).info
-    if rules is not None and rules not in info.rule_sets:
-        raise UsageError(f"--rules is {rules!r:.40}; {info.name} has {', '.join(info.rule_sets)}.")
+def write_new(folder: Path, game: str, rules: str, names: Collection[str]) -> Path:
+    """Write a commented league file whose teams are those of a folder that have these names, and return its path."""
     path = folder / FILE
-    if os.path.lexists(path):
-        raise UsageError(f"{path} is there already, and nothing is overwritten; move it away first.")
-    tables = [f"[[teams]]\nname = {_value(row['name'])}\nprogram = {_value(row['program'])}\n" for row in teams_of(folder, tell)]
-    text = _TEMPLATE.format(folder=folder, game=info.name, rules=rules or info.rule_sets[0], starts=_STARTS, teams="\n".join(tables))
+    rows = [row for row in teams_of(folder, lambda _: None) if row["name"] in names]
+    tables = [f"[[teams]]\nname = {_value(row['name'])}\nprogram = {_value(row['program'])}\n" for row in rows]
+    text = _TEMPLATE.format(folder=folder, game=game, rules=rules, starts=_STARTS, teams="\n".join(tables))
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)

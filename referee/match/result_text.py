@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 _STDERR_LINES = 12
 
 
-def result_lines(result: MatchResult, wide: int) -> list[str]:
-    """Return how a match ended, with its faults, as lines for people of at most ``wide`` columns; 0: whole lines."""
+def more_lines(result: MatchResult, wide: int) -> list[str]:
+    """Return all about a match but its sentence, as lines for people of at most ``wide`` columns; 0: whole lines.
+
+    How it ended, with its faults, how it was played, and what to do next.
+    """
     winner = result.outcome.winner
     # Messages of bots, paths and commands stay whole, for copying. A person who gave up has not failed.
     faults = [line for fault in result.failures.values() for line in _fault(fault)]
@@ -34,12 +37,7 @@ def result_lines(result: MatchResult, wide: int) -> list[str]:
         shared = {rank: "=" for rank, count in Counter(ranks.values()).items() if count > 1}
         places = [f"{rank}{shared.get(rank, '')} {seat}" for seat, rank in sorted(ranks.items(), key=itemgetter(1))]
         lines.append("  ranks    " + ", ".join(places))
-    return [*fitted(result.sentence, 2, wide), *faults, *(part for line in lines for part in fitted(line, 11, wide))]
-
-
-def more_lines(result: MatchResult, wide: int) -> list[str]:
-    """Return how a match was played, and what to do next; otherwise as ``result_lines``."""
-    lines = [f"  sandbox  {result.head['isolation']}"]
+    lines.append(f"  sandbox  {result.head['isolation']}")
     for seat, time in result.times.items():
         clock = result.head["players"][seat].get("clock") or result.head["clock"]
         what = " of processor time" if clock["kind"] == CPU else ""
@@ -47,7 +45,7 @@ def more_lines(result: MatchResult, wide: int) -> list[str]:
             f"  time     {seat} {time.used:.3f} s{what} in {counted(time.answers, 'answer')}, {time.mean * 1e3:.3f} ms each, "
             f"longest {time.longest * 1e3:.1f} ms"
         )
-    lines = [part for line in lines for part in fitted(line, 11, wide)]
+    lines = [*faults, *(part for line in lines for part in fitted(line, 11, wide))]
     lines += [f"  log      {seat} {path}" for seat, path in result.logs.items()]
     lines.append(f"  seed     {result.head['seed']}")
     lines.append(f"  replay   {result.replay}")

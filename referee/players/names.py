@@ -69,7 +69,7 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Bot:
             return _of_file(text, seat, example, game)
     if _exists(path) or len(words := _words(text, seat)) == 1:
         return _of_file(text, seat, path, game, settings)
-    return _of_command(text, seat, words)
+    return _of_command(text, seat, words, game)
 
 
 def _trimmed(text: str) -> str:
@@ -242,7 +242,7 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Bot:
     if commands is not None and commands.rules and settings is not None and settings.rules not in commands.rules:
         raise PlayerError(
             f"{the_seat(seat)} '{text}' plays the rules {' and '.join(commands.rules)}, as its {bot_toml.NAME} says, not {settings.rules}; "
-            f"try: --rules {commands.rules[0]}"
+            f"try: {_flag_of(commands.rules[0], settings.rules)}"
         )
     if commands is not None and commands.run:
         return _of_commands(text, seat, folder, commands)
@@ -270,6 +270,12 @@ def _of_folder(text: str, seat: Seat, folder: Path, settings: Any) -> Bot:
     if commands is not None and commands.build:
         return bot._replace(build=_build(commands, seat, folder, text), about=_folder_facts(text, folder))
     return bot._replace(about={"program": escape(text, 400), **_file_facts(named / path.name, real.name)})
+
+
+def _flag_of(rules: str, played: str) -> str:
+    """Return the option with which a bot of these rules plays, where others are played: those of another game have its name too."""
+    names = [name for name in games.names() if rules in games.info(name).rule_sets]
+    return f"--rules {rules}" if not names or played in games.info(names[0]).rule_sets else f"--game {names[0]} --rules {rules}"
 
 
 def _missing_program(seat: Seat, folder: Path, *, has_bot_toml: bool) -> str:
@@ -380,12 +386,26 @@ def _unknown(text: str, seat: Seat, quoted: str, game: str) -> str:
     return f"{the_seat(seat)} {quoted} is neither a file nor an example bot; {hint}"
 
 
-def _of_command(text: str, seat: Seat, words: list[str]) -> Bot:
+def quoted_examples(text: str, game: str) -> str:
+    """Return what is wrong with several players in one pair of quotes, as the end of a sentence; "" if the first is no example bot."""
+    import example_bots
+
+    first, *others = text.split()
+    of_games = [bot.game for bot in example_bots.BOTS if bot.name == first]
+    if not of_games or not others:
+        return ""
+    flag = "" if game in of_games else f", and add --game {of_games[0]}: '{first}' is an example bot of {of_games[0]}"
+    return f"'{text}' is one player, because of the quotes; leave them out{flag}."
+
+
+def _of_command(text: str, seat: Seat, words: list[str], game: str) -> Bot:
     """A bot that is a command line, run in the current folder."""
     program = shutil.which(words[0])
     if program is None:
         if _exists(Path(words[0])):
             raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {_not_runnable(Path(words[0]), words[0])}")
+        if hint := quoted_examples(text, game):
+            raise PlayerError(f"{the_seat(seat)} {hint}")
         raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which is {_not_found(words[0], 'no file')}.")
     if why := scripts.fault(Path(program), words[0]):
         raise PlayerError(f"{the_seat(seat)} '{text}' starts with '{words[0]}', which {why}")

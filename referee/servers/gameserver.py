@@ -135,8 +135,8 @@ class Gameserver:
                         self._dismiss(client, why)
                 for number in list(self._running):
                     self._collect(number)
-                if self._running:
-                    self._progress(f"games played now: {len(self._running)}, ended: {len(self.results)}")
+                waiting = len(self._waiting)
+                self._progress(f"games played now: {len(self._running)}, ended: {len(self.results)}; clients that wait: {waiting}")
         finally:
             self._stop()
 

@@ -135,7 +135,7 @@ class DuelPlan:
         return True
 
 
-def duel_lines(report: Mapping[str, Any], verb: str, unit: str, *, is_quiet: bool) -> list[str]:
+def duel_lines(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:
     """Return a duel's report as lines for people: who won, the games, and what to do next. ``unit`` is that of the scores."""
     teams, winner = report["teams"], report["winner"]
     names = {team: f"{team.upper()} ({name})" for team, name in teams.items()}
@@ -145,10 +145,9 @@ def duel_lines(report: Mapping[str, Any], verb: str, unit: str, *, is_quiet: boo
         game = report["games"][f"{team} {verb}"]
         lines.append(f"  {team.upper()} {verb}  {'no score' if score is None else of_unit(score, unit)}: {game['text']}")
         lines += [f"    fault  {player['fault']['text']}" for player in game["players"].values() if player["fault"]]
-    if not is_quiet:
-        lines.append(f"  sandbox  {report['games'][f'a {verb}']['isolation']}")
+    lines.append(f"  sandbox  {report['games'][f'a {verb}']['isolation']}")
     if report["difference"] is not None:
         lines.append(f"  difference  {of_unit(report['difference'], unit)}")
     lines += [f"  replay   {game['replay']}" for game in report["games"].values()]
     lines.append(f"  result   {report['result_file']}")
-    return lines if is_quiet else [*lines, f"Next:  {watch_command(report['games'][f'a {verb}']['replay'])}"]
+    return [*lines, f"Next:  {watch_command(report['games'][f'a {verb}']['replay'])}"]

@@ -111,7 +111,7 @@ class Pace:
 
 
 class ProgressLines(ProgressListener):
-    """Counts matches, and passes the progress to ``say`` as a line every ten seconds unless it ``is_quiet``.
+    """Counts matches, and passes the progress to ``say`` as a line every ten seconds.
 
     In ``replays`` are the replays of matches that are played on this machine.
     """
@@ -121,14 +121,12 @@ class ProgressLines(ProgressListener):
         store: Counted,
         say: Callable[[str], None],
         *,
-        is_quiet: bool,
         replays: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._replays = replays
         self._say = say
-        self._is_quiet = is_quiet
         self._clock = clock
         self._told = clock()
         #: When each running match was seen first.
@@ -148,7 +146,7 @@ class ProgressLines(ProgressListener):
     def tick(self, running: Collection[Task] | None) -> None:
         """Pass on a line from time to time."""
         self.measure(running)
-        if not self._is_quiet and self._clock() - self._told >= LINE_SECONDS:
+        if self._clock() - self._told >= LINE_SECONDS:
             self._told = self._clock()
             longest = min(running or (), key=lambda task: self._since[task.key], default=None)
             lasting = "" if longest is None else self.lasting(longest)

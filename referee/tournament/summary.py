@@ -39,6 +39,13 @@ def summarize(played: Sequence[ManyGame]) -> dict[str, Json]:
     }
 
 
+def score(played: Sequence[ManyGame]) -> str:
+    """Return the games that each seat has won and the means of the scores, as the end of a sentence."""
+    summary = summarize(played)
+    won = [f"{seat} won {share['games']:,}" for seat, share in summary["won"].items()]
+    return ", ".join([*won, *(f"mean score of {seat} {each['mean']:,.1f}" for seat, each in summary["scores"].items())])
+
+
 def summary_lines(played: Sequence[ManyGame]) -> list[str]:
     """Return the summary of many games for people, with a line for each of the first games."""
     summary, lines = summarize(played), []

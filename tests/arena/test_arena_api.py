@@ -70,7 +70,7 @@ def taken(running: Season, text: str, token: str | None = ADA, note: str = "") -
     answer = running.hand_in(bot(text), token, note=note)
     assert answer.status == 202, answer.body
     assert answer.json["status"] == "queued"
-    assert Checker(running.arena).check_next()
+    assert Checker(running.arena, print).check_next()
     found: dict[str, Any] = running.ask(f"/api/submissions/{answer.json['id']}", token).json
     return found
 
@@ -433,7 +433,7 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
     # What was handed in before a freeze is checked.
     waiting = running.hand_in(bot("three")).json["id"]
     assert running.post("/api/staff/freeze", {}, STAFF).status == 200
-    assert Checker(running.arena).check_next()
+    assert Checker(running.arena, print).check_next()
     assert running.ask(f"/api/submissions/{waiting}", ADA).json["version"] == 3
     assert running.post("/api/staff/thaw", {}, STAFF).status == 200
 
@@ -456,7 +456,7 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
     assert running.ask(f"/api/submissions/{second['id']}", ADA).json["status"] == "queued"
     # A second look at what was accepted changes neither the verdict nor which version is active.
     assert running.post("/api/staff/activate", {"team": "Ada", "version": first["version"]}, STAFF).status == 200
-    assert Checker(running.arena).check_next()
+    assert Checker(running.arena, print).check_next()
     again = running.ask(f"/api/submissions/{second['id']}", ADA).json
     assert (again["status"], again["version"], again["report"]) == ("accepted", 2, second["report"])
     assert [one["is_active"] for one in running.ask("/api/teams/Ada").json["versions"]] == [True, False, False]
@@ -470,7 +470,7 @@ def test_a_version_was_submitted_when_it_was_handed_in_whenever_its_check_ends(r
         assert running.hand_in(bot(team), TOKENS[team]).status == 202
         with running.store.database.write() as connection:
             connection.exec_driver_sql(f"update hand_ins set submitted = {when} where number = {number}")
-        assert Checker(running.arena).check_next()
+        assert Checker(running.arena, print).check_next()
     entries = {one["team"]: one["submitted"] for one in running.ask("/api/standings").json["entries"]}
     for team, when in times.items():
         told = [running.ask(f"/api/teams/{team}").json["versions"][0], running.ask(f"/api/submissions/{1 + (team == 'Bob')}", STAFF).json]
@@ -484,7 +484,7 @@ def test_a_second_verdict_on_the_same_files_is_seen(running: Season, monkeypatch
         monkeypatch.setattr(intake, "check", lambda *_, reason=reason: intake.CheckVerdict(reason, {}))
         number = running.hand_in(bot("one")).json["id"] if reason == "It fails." else 1
         assert running.post("/api/staff/requeue", {"id": number}, STAFF).status == 200
-        assert Checker(running.arena).check_next()
+        assert Checker(running.arena, print).check_next()
         assert [one["report"]["reason"] for one in running.ask("/api/teams/Ada", ADA).json["versions"]] == [reason]
 
 
@@ -503,7 +503,7 @@ def test_a_team_that_is_disqualified_during_its_check_plays_no_more(
 
     monkeypatch.setattr(intake, "take", disqualified)
     number = running.hand_in(bot("one" if is_known else "three")).json["id"]
-    assert Checker(running.arena).check_next()
+    assert Checker(running.arena, print).check_next()
     told = running.ask(f"/api/submissions/{number}", STAFF).json
     assert (told["status"], "Ada is disqualified (copied)" in told["report"]["reason"]) == ("refused", True)
     found = running.ask("/api/teams/Ada").json
@@ -536,7 +536,7 @@ def test_a_check_that_was_killed_is_taken_up_again(running: Season) -> None:
     assert hand_in is not None
     assert running.store.versions.move(CHECKER, hand_in, CHECKING, {"progress": "3 of 9"}) is not None
     assert running.ask(f"/api/submissions/{number}", ADA).json["report"] == {"progress": "3 of 9"}
-    checker = Checker(running.arena)
+    checker = Checker(running.arena, print)
     assert checker.check_next()
     assert running.ask(f"/api/submissions/{number}", ADA).json["status"] == "accepted"
     assert not checker.check_next()

@@ -53,7 +53,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         accept_all(patch)
         for token in (TOKENS["Ada"], TOKENS["Bob"]):
             found.hand_in(f"# {token}\n{IDLE}".encode(), token)
-            Checker(found.arena).check_next()
+            Checker(found.arena, print).check_next()
         play(found, 2)
     return folder
 
@@ -206,7 +206,7 @@ def test_a_version_that_a_failing_machine_refuses_waits(running: Season, monkeyp
     monkeypatch.setattr(known_good, "check", fails)
     number = running.hand_in(b"raise SystemExit(3)").json["id"]
     with pytest.raises(MatchVoid):
-        Checker(running.arena).check_next()
+        Checker(running.arena, print).check_next()
     found = running.store.versions.handed_in(number)
     assert found is not None
     assert found.state not in ("accepted", "refused")

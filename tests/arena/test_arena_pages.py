@@ -80,7 +80,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
         accept_all(patch)
         for line, token in (("one", ADA), ("two", ADA), ("three", BOB)):
             assert found.hand_in(f"# {line}\n{IDLE}".encode(), token, note=MARKUP).status == 202
-            assert Checker(found.arena).check_next()
+            assert Checker(found.arena, print).check_next()
         play(found, 2)
     return folder
 
@@ -190,7 +190,7 @@ def test_a_form_hands_in_and_names_and_notes_are_no_markup(running: Season) -> N
     assert (answer.status, answer.headers["location"]) == (303, "/submissions/4")
     waiting = running.ask("/submissions/4", headers=with_cookie(ADA)).body.decode()
     assert 'data-every="1000"' in waiting
-    assert Checker(running.arena).check_next()
+    assert Checker(running.arena, print).check_next()
     shown = running.ask("/submissions/4", headers=with_cookie(ADA)).body.decode()
     assert "The version is accepted, and active" in shown
     team = running.ask("/teams/Ada", headers=with_cookie(ADA)).body.decode()
@@ -243,7 +243,7 @@ def test_a_submission_tells_what_plays_and_what_can_be_done(running: Season, mon
     running.store.tokens.put([("tcleo", "Cleo")])
     for token in (ADA, "tcleo"):
         running.hand_in(f"# {token}\n{IDLE}".encode(), token)
-        Checker(running.arena).check_next()
+        Checker(running.arena, print).check_next()
     assert "hand in again</a>. Version 2 plays on." in shown(4)
     assert "hand in again</a>.</p>" in shown(5)
     running.store.versions.disqualify("Ada", "copied")
@@ -442,7 +442,7 @@ def test_a_record_has_no_seats_where_versions_play_one_role(tmp_path: Path, monk
     with season(tmp_path, 'roles = "hunter"\nagainst = ["R0"]') as one_role:
         for token in (ADA, BOB):
             one_role.hand_in(f"# {token}\n{IDLE}".encode(), token)
-            Checker(one_role.arena).check_next()
+            Checker(one_role.arena, print).check_next()
         play(one_role, 2)
         shown = one_role.ask("/teams/Ada").body.decode()
     assert 'href="?opponent=Bob#matches"' in shown
@@ -513,7 +513,7 @@ def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatc
     running.hand_in(f"# four\n{IDLE}".encode(), ADA)
     # A page that is open before the check begins has the part in which the check appears.
     assert re.search(r'<section id="groups"[^>]* hidden>', running.ask("/submissions/4", ADA).body.decode())
-    assert Checker(running.arena).check_next()
+    assert Checker(running.arena, print).check_next()
     assert re.search(
         r"start <span class=\"faint\">0 of 5, running</span>.*<strong>starts</strong>.*The program starts", shown[0], re.DOTALL
     )
@@ -553,7 +553,7 @@ def test_all_pages_in_a_browser(commands: Commands, tmp_path: Path, monkeypatch:
     with season(tmp_path) as made:
         for line, token, note in (("one", ADA, MARKUP), ("two", ADA, MARKUP), ("three", BOB, 200 * "n")):
             made.hand_in(f"# {line}\n{IDLE}".encode(), token, note=note)
-            Checker(made.arena).check_next()
+            Checker(made.arena, print).check_next()
         play(made, 9)
         match = made.ask("/api/matches").json["matches"][0]["id"]
     server = commands.start("arena", "serve", "arena", "--isolation", "none", "--port", "0", "--slots", "1", cwd=tmp_path)

@@ -294,11 +294,11 @@ def test_the_wait_for_a_check_outlasts_a_server_that_is_started_anew(monkeypatch
             return found
 
     server = cast("ArenaClient", Restarted())
-    assert submit._waited(server, 7, "http://a/", is_quiet=True)["status"] == "accepted"
+    assert submit._waited(server, 7, "http://a/")["status"] == "accepted"
     monkeypatch.setattr(submit, "_PATIENCE", -1.0)
     answers.append(None)
     with pytest.raises(UsageError, match=r"can't be reached\. Submission 7 was taken all the same; later see http://a/submissions/7$"):
-        submit._waited(server, 7, "http://a/", is_quiet=True)
+        submit._waited(server, 7, "http://a/")
 
 
 def test_what_pages_compute_leaves_the_cores_to_the_matches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

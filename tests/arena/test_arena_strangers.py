@@ -41,7 +41,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Season]:
             text = f"# {number}{SECRET if token == ADA else ''}\nimport sys\nprint({SECRET if token == ADA else 'bob'!r}, file=sys.stderr)\n{IDLE}"
             text += CRASHES if token == ADA else ""
             assert found.hand_in(text.encode(), token).status == 202
-            assert Checker(found.arena).check_next()
+            assert Checker(found.arena, print).check_next()
         play(found, 2)
         match = next(one for one in found.ask("/api/matches?team=Ada").json["matches"])
         found.names["match"] = match["id"]
@@ -230,7 +230,7 @@ def test_markup_and_formulas_in_names_and_notes_stay_text(tmp_path: Path) -> Non
         team, note = "=Cy <i>+1</i>", "<script>alert(1)</script> \"' =cmd()"
         running.store.tokens.put([("tcy", team)])
         assert running.hand_in(IDLE.encode(), "tcy", note=note).status == 202
-        assert Checker(running.arena).check_next()
+        assert Checker(running.arena, print).check_next()
         play(running, 1)
         address = quote(team, safe="")
         match = running.ask("/api/matches").json["matches"][0]["id"]

@@ -95,10 +95,10 @@ def test_one_number_is_the_size_of_a_square_board(referee: Cli) -> None:
 
 def test_a_python_dict_is_told_of_json_dumps(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "prints.py").write_text("input()\nprint({'type': 'ready', 'protocol': 1, 'name': None}, flush=True)\ninput()\n")
-    done = referee("play", "prints.py", "still", "--isolation", "none", "--quiet")
+    done = referee("play", "prints.py", "still", "--isolation", "none")
     assert "is not JSON: '{'type': 'ready', 'protocol': 1, 'name': None}' - this is a Python dict: use json.dumps" in done.stdout
     (tmp_path / "debugs.py").write_text("input()\nprint('hello {}', flush=True)\ninput()\n")
-    done = referee("play", "debugs.py", "still", "--isolation", "none", "--quiet")
+    done = referee("play", "debugs.py", "still", "--isolation", "none")
     assert "print to stderr, stdout is only for answers" in done.stdout
 
 

@@ -94,7 +94,7 @@ def test_an_error_of_the_program_is_said_once_with_its_line(line: str, columns: 
     assert lines[-1].endswith("check mine.py")
 
 
-def test_the_failures_come_again_at_the_end_and_quiet_prints_only_them(referee: Cli, folder: Path) -> None:
+def test_the_failures_come_again_at_the_end_and_quiet_prints_only_them_and_their_number(referee: Cli, folder: Path) -> None:
     words = ("check", "broken.py", "--only", "ready,start-messages,same-seed", "--isolation", "none")
     done = referee(*words)
     listed, _, end = done.stdout.partition("\nbroken.py fails as hunter:\n")
@@ -103,9 +103,9 @@ def test_the_failures_come_again_at_the_end_and_quiet_prints_only_them(referee: 
     assert block.count("FAILED") == block.count("sent  ") == 2
     quiet = referee(*words, "--quiet")
     assert (quiet.returncode, quiet.stderr) == (1, "")
-    assert quiet.stdout.strip() == block.strip()
+    assert quiet.stdout.strip() == f"{block.strip()}\n\n6 checks: 4 ok, 2 failed."
     good = referee("check", "good.py", "--only", "ready", "--quiet")
-    assert (good.returncode, good.stdout, good.stderr) == (0, "", "")
+    assert (good.returncode, good.stdout, good.stderr) == (0, "2 checks: 2 ok.\n", "")
 
 
 def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder: Path) -> None:

@@ -102,16 +102,16 @@ def test_only_a_replay_is_replaced(referee: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("columns", [40, 60])
 def test_lines_fit_a_narrow_terminal_and_paths_stay_whole(columns: int, referee: Cli) -> None:
-    words = ("play", "boxer", "runner", "--max-steps", "60", "--isolation", "none", "--quiet")
+    words = ("play", "boxer", "runner", "--max-steps", "60", "--isolation", "none")
     done = referee(*words, env={"COLUMNS": str(columns)})
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
-    assert [line for line in lines if len(line) > columns and ".replay.jsonl.gz" not in line] == []
+    assert [line for line in lines if len(line) > columns and "matches/replays/" not in line] == []
     assert [line for line in lines if re.fullmatch(r"  replay +matches/replays/\S+\.replay\.jsonl\.gz", line)]
 
 
 def test_a_lost_match_exits_0(referee: Cli) -> None:
-    done = referee("play", "straight", HOSTILE / "not_json.py", "--quiet", "--isolation", "none")
+    done = referee("play", "straight", HOSTILE / "not_json.py", "--isolation", "none")
     assert done.returncode == 0
     assert "fault    The prey's answer in turn 5 is not JSON: 'go north'" in done.stdout
 

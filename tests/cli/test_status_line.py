@@ -19,8 +19,8 @@ from referee.cli import terminal
 from referee.cli.terminal import StatusLine
 
 
-def show(*, is_quiet: bool) -> None:
-    line = StatusLine(is_quiet=is_quiet)
+def show() -> None:
+    line = StatusLine()
     for number in range(3):
         line.show(f"{number} of 3  " + "x" * 100)
     line.close()
@@ -35,7 +35,8 @@ def shown(monkeypatch: pytest.MonkeyPatch, *, is_quiet: bool, columns: int, vari
         monkeypatch.setenv("COLUMNS", variable)
     with os.fdopen(inside, "w") as file:
         monkeypatch.setattr(sys, "stderr", file)
-        show(is_quiet=is_quiet)
+        monkeypatch.setattr(terminal, "is_quiet", lambda: is_quiet)
+        show()
     return read_to_end(outside).decode()
 
 
@@ -55,7 +56,7 @@ def test_a_quiet_line_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_terminal_short_work_prints_no_progress(monkeypatch: pytest.MonkeyPatch) -> None:
     said = io.StringIO()
     monkeypatch.setattr(sys, "stderr", said)
-    show(is_quiet=False)
+    show()
     assert said.getvalue() == ""
 
 

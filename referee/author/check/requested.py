@@ -26,6 +26,9 @@ def chosen_checks(names: Sequence[str]) -> tuple[Check, ...]:
             raise UsageError(
                 f"--only is {name!r:.60}, but there is no such check; {did_you_mean(name, checks) or 'referee check --list has their names.'}"
             )
+    if "rule-sets" in only:
+        # That check plays the other rule sets; a match plays the one that the user names.
+        only.append("match")
     return tuple(check for check in CHECKS if not only or check.name in only)
 
 
