@@ -22,7 +22,7 @@ from referee.support.words import counted, program
 from referee.tournament.workers import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from referee.grading.grading import OpenGrading
     from referee.grading.values import Grades, Rubric
@@ -140,7 +140,7 @@ def run(
     inputs = [path for path in (submissions, reading.rubric or Path(RUBRIC), reading.roster, marks.gradebook) if path is not None]
     _check_outputs(folder, inputs, marks.gradebook, force=force)
     selection = Selection(submissions, reading.roster, reading.only, None, reading.missing_is_zero, reading.layout or "auto")
-    grades = grade_class(folder, rubric, selection, Play(series).all, say, after_due=marks.after_due)
+    grades = grade_class(folder, rubric, selection, player(series), say, after_due=marks.after_due)
     _finish(grades, selection.done(grades), marks, as_json=series.as_json)
 
 
@@ -158,7 +158,7 @@ def rerun(
     from referee.grading.grade_class import Selection, grade_class
 
     selection = Selection(rerun=student)
-    grades = grade_class(out, None, selection, Play(series).all, say, after_due=after_due)
+    grades = grade_class(out, None, selection, player(series), say, after_due=after_due)
     _finish(grades, selection.done(grades), MarksOptions(after_due=after_due), as_json=series.as_json)
 
 
@@ -211,32 +211,30 @@ def _default_folder(rubric: Rubric | None) -> Path:
     return Path("matches/grades") / file_name(rubric.name)
 
 
-class Play:
-    """How matches are played. ``is_check``: only example bots play."""
+def player(series: SeriesOptions, *, is_check: bool = False) -> Callable[[OpenGrading], None]:
+    """Return the function that plays the matches of a grading that have no result yet. ``is_check``: only example bots play."""
+    workers = series.place()
 
-    def __init__(self, series: SeriesOptions, *, is_check: bool = False) -> None:
-        self._workers = series.place()
-        self._is_check = is_check
-
-    def all(self, opened: OpenGrading) -> None:
-        """Play what has no result yet."""
+    def play(opened: OpenGrading) -> None:
         if not opened.counts().planned:
             return
 
         def note(level: str) -> None:
             opened.note_level(level)
-            if level in (LIMITS, NONE) and not self._is_check:
+            if level in (LIMITS, NONE) and not is_check:
                 say(
                     f"warning: at isolation {level}, bots run as the user who grades: they can read the seed and other hand-ins, and "
                     "change marks. Grade programs that nobody has read with strict."
                 )
 
-        pool = open_pool(opened.trials.terms, opened.entries, opened.replays, self._workers, say, note)
+        pool = open_pool(opened.trials.terms, opened.entries, opened.replays, workers, say, note)
         try:
             with progress(opened, lambda *_: [], opened.replays) as watch:
                 opened.run(pool, watch)
         finally:
             pool.close()
+
+    return play
 
 
 def _finish(grades: Grades, done: list[str], marks: MarksOptions, *, as_json: bool) -> None:

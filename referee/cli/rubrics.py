@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from referee.cli.app import JsonFlag, columns, command, put, put_json, put_more, say
-from referee.cli.grade import RUBRIC, Play, RubricIsolation, grade, load_rubric, put_grades
+from referee.cli.grade import RUBRIC, RubricIsolation, grade, load_rubric, player, put_grades
 from referee.cli.options import SeriesOptions
 from referee.errors import UsageError
 from referee.grading.escaping import number
@@ -18,6 +18,9 @@ from referee.support.packages import need_league
 from referee.support.words import program
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from referee.grading.grading import OpenGrading
     from referee.grading.values import Grades, Rubric
 
 #: The folder of Gradescope's container.
@@ -121,7 +124,7 @@ def check_rubric(
         return
     if is_commitment(file):
         raise UsageError(f"{file} is a commitment, not a rubric; add --starts to see the starts that follow from it.")
-    _check(load_rubric(file, isolation), Play(series, is_check=True), as_json=series.as_json)
+    _check(load_rubric(file, isolation), player(series, is_check=True), as_json=series.as_json)
 
 
 def _put_starts(file: Path, *, as_json: bool) -> None:
@@ -141,13 +144,13 @@ def _put_starts(file: Path, *, as_json: bool) -> None:
     put(*([f"sha256 {digest}"] if digest else []), *starts_lines(commitment))
 
 
-def _check(rubric: Rubric, play: Play, *, as_json: bool) -> None:
+def _check(rubric: Rubric, play: Callable[[OpenGrading], None], *, as_json: bool) -> None:
     """Grade all example bots in a folder that is removed afterwards."""
     from referee.grading.grade_class import graded_examples
     from referee.grading.rubric import commitment_of
     from referee.tournament.commitment import digest, no_commitment
 
-    with graded_examples(rubric, play.all) as grades:
+    with graded_examples(rubric, play) as grades:
         if as_json:
             put_grades(grades)
             return

@@ -89,14 +89,6 @@ class League(NamedTuple):
         version = games.get(self.game).info.version
         return Commitment(LEAGUE, self.game, version, self.rules, self.seed, families, self.starts.listed, self.repeat)
 
-    def starts_of(self, variant: int) -> tuple[MatchStart, ...]:
-        """Return the starts of a variant: the same for all teams and both roles."""
-        return self.commitment.starts(variant)
-
-    def match_settings(self, variant: int, start: MatchStart) -> dict[str, Json]:
-        """Return all settings of the matches of a variant on a start, as JSON."""
-        return self.commitment.match_settings(variant, start)
-
     def to_json(self) -> dict[str, Json]:
         """Return the league as plain data; ``from_json`` reads it."""
         plain = self._asdict()

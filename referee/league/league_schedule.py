@@ -30,8 +30,9 @@ class Schedule:
         self._terms_hash = keys.terms_hash(self.game, league.rules, league.options)
         #: The number of matches of each duel.
         self.matches_each = 1 if self.game.pairing is None else 2
-        #: The starts of each variant.
-        self.starts = tuple(league.starts_of(variant) for variant in range(len(league.variants)))
+        self._commitment = league.commitment
+        #: The starts of each variant: the same for all teams and both roles.
+        self.starts = tuple(map(self._commitment.starts, range(len(league.variants))))
         form = league.format
         self.plan = schedule.FixturePlan(
             form.kind,
@@ -78,7 +79,7 @@ class Schedule:
         """The settings of a duel's matches, as JSON and checked; the same for all duels on its start."""
         place = (duel.variant, duel.start)
         if place not in self._settings:
-            settings = self.league.match_settings(duel.variant, self.starts[duel.variant][duel.start])
+            settings = self._commitment.match_settings(duel.variant, self.starts[duel.variant][duel.start])
             self._settings[place] = settings, self.game.codec.settings(self.league.rules, settings)
         return self._settings[place]
 

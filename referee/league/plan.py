@@ -265,7 +265,7 @@ class LeaguePlan:
             if culprits and not task.blamed and self.forfeits.keys().isdisjoint(duel.teams):
                 self._unblamed.add(duel.number)
             return
-        names = _names(duel.teams)
+        names = " and ".join(duel.teams)
         if record.cause in SHORTAGES:
             self.unplayed[task.key] = record.void
             self.sentences.append(f"{names}: {record.void}")
@@ -302,7 +302,7 @@ class LeaguePlan:
             self._blamed.add(culprit)
             others = sorted({team for dispute in self._disputes if culprit in dispute.teams for team in dispute.teams - {culprit}})
             self.sentences.append(
-                f"{culprit} is to blame for void matches with {_names(others)}, and loses if that happens again: {record.void}"
+                f"{culprit} is to blame for void matches with {' and '.join(others)}, and loses if that happens again: {record.void}"
             )
             for number, note in [*self.notes.items()]:
                 result = self.results.get(number)
@@ -340,7 +340,7 @@ class LeaguePlan:
         self._repeated.add(duel.number)
         self.results[duel.number] = stopped(duel)
         self.notes[duel.number] = (
-            f"{_names(duel.teams)} play the same game again on the same start, so a repetition would count nothing new: "
+            f"{' and '.join(duel.teams)} play the same game again on the same start, so a repetition would count nothing new: "
             "each of their duels counts once."
         )
 
@@ -363,7 +363,3 @@ def _decides(duel: PlannedDuel) -> bool:
 
 def _fixture(duel: PlannedDuel) -> tuple[int, frozenset[str]]:
     return duel.round, frozenset(duel.teams)
-
-
-def _names(teams: Iterable[str]) -> str:
-    return " and ".join(teams)

@@ -187,10 +187,10 @@ def test_a_published_file_gives_the_starts_of_the_league(make: Callable[[Path], 
     found, digest = commitment.read(path, LEAGUE)
     assert digest == hashlib.sha256(path.read_bytes()).hexdigest() == published(value.commitment)
     for number in range(len(value.variants)):
-        assert found.starts(number) == value.starts_of(number)
+        assert found.starts(number) == value.commitment.starts(number)
         starts = committed_starts(found, number)
         assert [each.settings for each in starts][:: value.repeat] == [
-            value.match_settings(number, start) for start in value.starts_of(number)
+            value.commitment.match_settings(number, start) for start in value.commitment.starts(number)
         ]
         assert len({each.seed for each in starts}) == len(starts)
 

@@ -39,8 +39,8 @@ def test_a_short_file_has_the_defaults(tmp_path: Path) -> None:
     (variant,) = league.variants
     assert variant.name == ""
     assert variant.settings["prey"] == [230, 200]
-    (start,) = league.starts_of(0)
-    assert league.match_settings(0, start) == variant.settings
+    (start,) = league.commitment.starts(0)
+    assert league.commitment.match_settings(0, start) == variant.settings
     assert re.fullmatch("[0-9a-f]{32}", str(league.seed))
     assert read(tmp_path, TEAMS).seed != league.seed
 
@@ -92,10 +92,10 @@ def test_a_full_file(tmp_path: Path) -> None:
     assert (league.repeat, league.slots, league.home) == (2, 3, str(tmp_path))
     assert [variant.name for variant in league.variants] == ["small", "variant 2"]
     for number, width in enumerate((60, 300)):
-        starts = league.starts_of(number)
+        starts = league.commitment.starts(number)
         assert [start.number for start in starts] == [0, 1, 2, 3]
         for start in starts:
-            settings = league.match_settings(number, start)
+            settings = league.commitment.match_settings(number, start)
             assert (settings["width"], settings["max_steps"]) == (width, 3000)
             assert (settings["hunter"], settings["prey"]) == (start.settings["hunter"], start.settings["prey"])
     assert read(tmp_path, FULL + TEAMS) == league
@@ -111,7 +111,9 @@ def test_the_json_form_comes_back(text: str, tmp_path: Path) -> None:
     assert json.dumps(again.to_json()) == written
     # The league no longer needs its file.
     (tmp_path / "s.jsonl").unlink()
-    assert [again.starts_of(number) for number in range(len(again.variants))] == [league.starts_of(n) for n in range(len(league.variants))]
+    assert [again.commitment.starts(number) for number in range(len(again.variants))] == [
+        league.commitment.starts(n) for n in range(len(league.variants))
+    ]
 
 
 @pytest.mark.parametrize("data", [{}, {"name": "x"}, {"format": {"kind": "swiss"}, "starts": {}}, {"format": 3, "starts": 3}])
@@ -136,8 +138,8 @@ def test_maze_draws_its_starts_from_the_seeds(tmp_path: Path) -> None:
     league = read(tmp_path, f'game = "maze"\nseed = 1\n[starts]\ncount = 3\n{names}')
     game = games.get("maze")
     states = []
-    for start in league.starts_of(0):
-        settings = game.codec.settings(league.rules, league.match_settings(0, start))
+    for start in league.commitment.starts(0):
+        settings = game.codec.settings(league.rules, league.commitment.match_settings(0, start))
         states.append(game.start(settings, b"%d" % start.seed))
     assert len({(state.thief, state.policeman) for state in states}) == 3
 
@@ -270,7 +272,7 @@ def test_a_folder_with_a_league_file_is_that_league(tmp_path: Path) -> None:
     assert league == load(folder / "league.toml")
     assert league.name == "spring"
     assert league.teams[0].players["hunter"] == str(folder / "alpha")
-    assert league.match_settings(0, league.starts_of(0)[0])["prey"] == [99, 99]
+    assert league.commitment.match_settings(0, league.commitment.starts(0)[0])["prey"] == [99, 99]
     with pytest.raises(UsageError, match="there are no teams"):
         (tmp_path / "empty").mkdir()
         load(tmp_path / "empty")
@@ -306,7 +308,7 @@ def test_listed_starts_replace_the_standard_one_on_a_small_board(tmp_path: Path)
     for line in ('{"hunter": [0, 0, 1, 1]}', '{"seed": 7}'):
         (tmp_path / "starts.jsonl").write_text(line)
         league = load(file)
-        assert league.match_settings(0, league.starts_of(0)[0])["prey"] == [46, 40]
+        assert league.commitment.match_settings(0, league.commitment.starts(0)[0])["prey"] == [46, 40]
     (tmp_path / "starts.jsonl").write_text('{"prey": [60, 25]}')
     with pytest.raises(UsageError, match="off the 60 x 60 board"):
         load(file)
