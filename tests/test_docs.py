@@ -354,3 +354,10 @@ def test_the_bot_of_the_page_on_builds_is_built_and_plays(referee: Cli, tmp_path
     need(shutil.which("javac") is not None, "javac is missing; apt install default-jdk-headless")
     for seat in ("hunter", "prey"):
         assert bot_plan(resolve(str(folder), seat, "evasion")).inside[-1] == seat.capitalize()
+
+
+def test_the_changelog_stays_short() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text()
+    newest = text.partition(f"## [{package.__version__}]")[2].partition("\n## [")[0]
+    assert newest.count("\n") <= 60
+    assert text.count("\n") <= 200
