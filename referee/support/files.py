@@ -6,6 +6,7 @@ import errno
 import os
 import re
 import stat
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
