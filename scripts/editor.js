@@ -20,6 +20,8 @@ const theme = EditorView.theme({
   "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px" },
   ".cm-scroller": { fontFamily: "ui-monospace, Menlo, Consolas, monospace", lineHeight: "1.5" },
   ".cm-content": { caretColor: "var(--code-text)" },
+  // A long line goes on below its own text, not where Python would see another block.
+  ".cm-line": { paddingLeft: "calc(6px + 10ch)", textIndent: "-10ch" },
   ".cm-cursor": { borderLeftColor: "var(--code-text)" },
   ".cm-gutters": { color: "var(--code-comment)", backgroundColor: "var(--code-ground)", border: "none" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--code-line)" },

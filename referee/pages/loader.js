@@ -4,20 +4,8 @@
 
 (() => {
   const wanted = new URLSearchParams(location.search).get("match") ?? "";
-  const config = document.getElementById("page");
   const held = document.getElementById("replay");
   const message = document.getElementById("message");
-  const version = JSON.parse(config?.textContent || "null")?.version ?? "";
-
-  /** @param {object} settings */
-  const begin = (settings) => {
-    const made = document.createElement("div");
-    made.id = "page";
-    made.hidden = true;
-    made.textContent = JSON.stringify({ server: false, version, ...settings });
-    config?.replaceWith(made);
-    viewer();
-  };
   /** @param {string} text */
   const fail = (text) => {
     begin({ mode: "empty", name: "" });

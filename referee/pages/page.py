@@ -161,11 +161,12 @@ def _viewer() -> str:
 
 
 def waiting(loader: str, address: str) -> str:
-    """Return the page as one file that waits for its replay: the script ``loader`` gets it and calls ``viewer()``.
+    """Return the page as one file that waits for its replay: the script ``loader`` gets it and calls ``begin`` of ``waiting.js``.
 
     The loader may load scripts of the same folder, with addresses that its Trusted Types policy ``address`` makes.
     """
-    script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js")}}};\n{loader}'
+    begin = (_PACKAGE / "pages" / "waiting.js").read_text(encoding="utf-8")
+    script = f'"use strict";\nconst viewer = () => {{\n{bundle(f"{_APP}/main.js")}}};\n{begin}{loader}'
     text = _inlined(script, more=SAME_FOLDER, policies=address)
     return _configured(text.replace("<!--replay-->", '<div id="replay" hidden></div>'), {})
 

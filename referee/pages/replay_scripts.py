@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.pages import page
-from referee.pages.standalone import findings
 from referee.replay.paths import SUFFIX
+from referee.replay.replay_index import ReplayIndex
 from referee.support.files import open_regular, remove_parts, write_whole
 from referee.support.processes import cores
 
@@ -149,7 +149,7 @@ def _made(due: list[_Script]) -> Iterator[tuple[_Script, bool]]:
 def _findings(script: _Script) -> str:
     """Return what the viewer is told about a replay, as JSON. The page may be published, so it names no folder of this machine."""
     source = script.folder / script.replay
-    verdicts = findings(source, script.folder)
+    verdicts = ReplayIndex.of(source, below=script.folder).findings()
     verdicts["check"]["text"] = verdicts["check"]["text"].replace(str(source), script.replay)
     return json.dumps(verdicts, separators=(",", ":"))
 

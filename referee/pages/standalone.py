@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from referee.pages import page
 from referee.pages.commands import commands_of
 from referee.replay.paths import log_path
-from referee.replay.reader import read_lines
 from referee.replay.replay_index import JUDGING_SECONDS, ReplayIndex
 from referee.support.files import open_regular
 
@@ -38,28 +37,9 @@ def single_page(path: Path, named: Path | None = None, judging_seconds: float = 
     ``named`` is the file that the user knows, if the replay was taken out of it; logs are looked for beside it. ``judging_seconds`` is the
     most processor time for verdicts.
     """
-    config = _config(path, named or path, _played_again(path, None, judging_seconds))
+    config = _config(path, named or path, ReplayIndex.of(path, judging_seconds))
     with open_regular(path) as file:
         return page.generated(page.single(config, file.read()), "referee export")
-
-
-def findings(path: Path, below: Path | None = None) -> dict[str, Json]:
-    """Return what the viewer shows of a replay besides its steps: whether it is correct, the metrics and the verdicts of its positions.
-
-    ``below`` is as for ``open_regular``.
-    """
-    return _findings(_played_again(path, below, JUDGING_SECONDS))
-
-
-def _played_again(path: Path, below: Path | None, judging_seconds: float) -> ReplayIndex:
-    recorded = ReplayIndex(judging_seconds=judging_seconds)
-    recorded.play(path, read_lines(path, below=below))
-    recorded.compute_verdicts()
-    return recorded
-
-
-def _findings(recorded: ReplayIndex) -> dict[str, Json]:
-    return {"check": recorded.verdict, "metrics": recorded.metrics, "judged": recorded.judged}
 
 
 def _config(path: Path, named: Path, recorded: ReplayIndex) -> dict[str, Json]:
@@ -70,7 +50,7 @@ def _config(path: Path, named: Path, recorded: ReplayIndex) -> dict[str, Json]:
         # The user has named the replay, but not this file.
         with contextlib.suppress(OSError, ValueError), open_regular(log, log.parent) as file:
             logs[seat] = base64.b64encode(gzip.compress(file.read(_LOG_BYTES), mtime=0)).decode()
-    config: dict[str, Json] = {"mode": "export", "name": named.name, "server": False, **_findings(recorded), "logs": logs}
+    config: dict[str, Json] = {"mode": "export", "name": named.name, "server": False, **recorded.findings(), "logs": logs}
     if recorded.head and named == path:
         config["commands"] = commands_of(named, recorded.head, is_here=False)
     return config

@@ -10,7 +10,7 @@ from referee.errors import ReplayError
 from referee.games.game import IllegalMove, MalformedMove
 from referee.replay.events import StepTaken
 from referee.replay.questions import Questions
-from referee.replay.reader import UNWRITTEN, ReplayReader, unwritten
+from referee.replay.reader import UNWRITTEN, ReplayReader, read_lines, unwritten
 from referee.replay.turning_points import Budget, CheckpointQueue, Spent, turning_points
 from referee.wire import decode
 
@@ -84,6 +84,18 @@ class ReplayIndex:
         self._questions: Questions | None = None
         #: The positions before and after the game has handled the faults of a step, by turn.
         self._faulted: dict[int, tuple[object, object]] = {}
+
+    @classmethod
+    def of(cls, path: Path, judging_seconds: float = JUDGING_SECONDS, *, below: Path | None = None) -> ReplayIndex:
+        """Return the index of a file after ``play`` and ``compute_verdicts``; ``below`` is as for ``open_regular``."""
+        index = cls(judging_seconds=judging_seconds)
+        index.play(path, read_lines(path, below=below))
+        index.compute_verdicts()
+        return index
+
+    def findings(self) -> dict[str, Json]:
+        """Return what the viewer shows of a replay besides its steps: whether it is correct, the metrics and the verdicts of its positions."""
+        return {"check": self.verdict, "metrics": self.metrics, "judged": self.judged}
 
     def give_up(self, text: str) -> None:
         """Note that the referee itself failed during the simulation; ``text`` says how."""

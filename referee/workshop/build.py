@@ -8,12 +8,13 @@ import io
 import json
 import zipfile
 from base64 import b64encode
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import example_bots
 from referee import games
-from referee.author.starters.compose import choose, compose
+from referee.author.starters.compose import choose_team, compose
 from referee.errors import UsageError
 from referee.pages import page
 from referee.players.languages import named
@@ -30,13 +31,15 @@ _ROOT = Path(__file__).parents[2]
 _SITE = Path(__file__).with_name("site")
 #: The folder of Pyodide's files in the site. Its name changes with the version, so that browsers may keep the files.
 PYODIDE = f"pyodide-{pyodide.VERSION}"
+#: The files of the browser's Python by name. The page unpacks them itself, so that no server has to be told of compressed files.
+_PYTHON = {name: f"{PYODIDE}/{name}.gz" for name in pyodide.FILES}
 #: The file by which a folder of the workshop is recognized, and what it begins with.
 MARK, _MARK_BYTES = "workshop.json", b'{"generator":"referee workshop"'
 #: Files of the page as they stand in this package.
 _STATIC = ("workshop.js", "editor.js", "editor.LICENSE.txt", "worker.js")
 #: All files of the site that browsers ask for.
 NAMES = {*_STATIC, "workshop.css", "index.html", "frame.html", "viewer.html", "referee.zip", MARK, f"{PYODIDE}/LICENSE.txt"}
-NAMES |= {f"{PYODIDE}/{name}.gz" for name in pyodide.FILES}
+NAMES |= {*_PYTHON.values()}
 #: What runs in the browser of this package: whole folders, and single modules of folders that need what a browser lacks.
 _FOLDERS = ("referee/games", "referee/replay", "referee/wire", "referee/support", "example_bots")
 _MODULES = (
@@ -66,8 +69,7 @@ def build(folder: Path, archive: Path | None = None) -> None:
     """
     if folder.exists() and not is_site(folder) and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists, and this command did not write it. Name a new folder.")
-    # The page unpacks these itself, so that no server has to be told of compressed files.
-    files = {f"{PYODIDE}/{name}.gz": gzip.compress(data, 6, mtime=0) for name, data in pyodide.read(archive).items()}
+    files = {_PYTHON[name]: gzip.compress(data, 6, mtime=0) for name, data in pyodide.read(archive).items()}
     files |= {name: data.encode() for name, data in _pages().items()}
     files |= {name: (_SITE / name).read_bytes() for name in _STATIC}
     licence = gzip.decompress((_SITE / "pyodide.LICENSE.txt.gz").read_bytes())
@@ -125,7 +127,7 @@ def data_of_page() -> bytes:
     record = {
         "generator": "referee workshop",
         "version": __version__,
-        "pyodide": PYODIDE,
+        "files": {"worker.js": "worker.js", "referee.zip": "referee.zip", **_PYTHON},
         "first": (_SITE / "first_bot.txt").read_text(encoding="utf-8"),
         "games": [_game(game) for game in own],
     }
@@ -134,16 +136,18 @@ def data_of_page() -> bytes:
 
 def _game(game: Any) -> dict[str, Json]:
     info = game.info
-    seats = game.seats(game.codec.settings(None, {}))
+    rules = {name: [*game.seats(game.codec.settings(name, {}))] for name in info.rule_sets}
+    seats = list(dict.fromkeys(chain.from_iterable(rules.values())))
     bots = [bot for bot in example_bots.BOTS if bot.game == info.name]
     python, name = named("python"), "my_bot.py"
     return {
         "name": info.name,
-        "rules": list(info.rule_sets),
-        "seats": list(seats),
+        "rules": rules,
         "limits": "max_steps" in [option.name for option in info.options],
-        "bots": [{"name": bot.name, "seats": [*filter(bot.plays, seats)], "rules": [*bot.rules], "idea": bot.idea} for bot in bots],
-        "starters": {seat: compose(choose(seat, info.name), python, name, name)[0] for seat in seats if game.starters},
+        "bots": [
+            {"name": bot.name, "seats": [*filter(bot.plays, seats)], "rules": [*(bot.rules or rules)], "idea": bot.idea} for bot in bots
+        ],
+        "starters": {chosen.role: compose(chosen, python, name, name)[0] for chosen in choose_team(info.name)} if game.starters else {},
     }
 
 

@@ -7,7 +7,7 @@ browser lacks: processes, threads, clocks of processor time, pydantic. ``tests/w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from referee.isolation.log import Log
 from referee.match.asking import Asker
@@ -34,10 +34,10 @@ LIMITS = {"line_bytes": 1 << 16, "stderr_bytes": 1 << 20, "remarks_bytes": 1 << 
 NO_LIMITS: dict[str, Json] = {"kind": "wall", "startup": None, "move": None, "bank": None, "increment": 0.0}
 
 
-class Stopwatch:
+class _Stopwatch:
     """Counts the seconds of one player's answers, without a limit. The asker takes it for a ``Clock`` and for its ``TimeControl``."""
 
-    kind, move, bank = "wall", None, None
+    kind, startup, move, bank = "wall", None, None, None
 
     def __init__(self) -> None:
         self.control = self
@@ -45,17 +45,15 @@ class Stopwatch:
         self.answers = 0
 
     def spend(self, seconds: float, _other: float = 0.0) -> None:
-        """Count an answer."""
         self.used += seconds
         self.answers += 1
         self.longest = max(self.longest, seconds)
 
     def time(self) -> TimeUsed:
-        """Return the time used so far."""
         return TimeUsed(self.used, self.used, 0.0, self.answers, self.longest, None)
 
 
-class LocalExchange:
+class _Exchange:
     """Passes lines to functions of this process. The asker takes it for an ``Exchange``."""
 
     processes: Mapping[Seat, Any] = {}
@@ -64,15 +62,12 @@ class LocalExchange:
         self.players = players
 
     def ask(self, seat: Seat, question: bytes, _clock: object) -> Reply:
-        """Return the reply to a question."""
         return self.players[seat].ask(question, None)
 
     def ask_all(self, questions: Mapping[Seat, tuple[bytes, object]], _ends: object, *, is_start: bool) -> dict[Seat, Reply]:
-        """Return the replies to questions."""
         return {seat: self.ask(seat, *question) for seat, question in questions.items()}
 
     def dismiss(self, lines: Mapping[Seat, bytes], _grace: float) -> None:
-        """Pass the last messages."""
         for seat, line in lines.items():
             self.players[seat].answer(line)
 
@@ -89,9 +84,9 @@ class LocalMatch:
         self._game, self._settings, self._seed, self._secret = game, settings, seed, secret_of(seed)
         self._programs, self._replay, self._on_turn = players, replay, on_turn
         self.players = {seat: LocalPlayer(seat, player, Log(None, LIMITS["stderr_bytes"])) for seat, player in players.items()}
-        self._watches = {seat: Stopwatch() for seat in players}
-        exchange, clocks = cast("Any", LocalExchange(self.players)), cast("Any", self._watches)
-        self._asker = Asker(game, clocks, {}, exchange, excuses=False, remarks_bytes=LIMITS["remarks_bytes"])
+        self._watches: dict[Seat, Any] = {seat: _Stopwatch() for seat in players}
+        exchange: Any = _Exchange(self.players)
+        self._asker = Asker(game, self._watches, {}, exchange, excuses=False, remarks_bytes=LIMITS["remarks_bytes"])
         self._names = {seat: escape(player.label, NAME_LENGTH) for seat, player in players.items()}
         self._faults: dict[Seat, Fault] = {}
         self._fault_steps: dict[Seat, int] = {}
@@ -123,7 +118,7 @@ class LocalMatch:
         match, lines = match_id(self._secret), {}
         for seat, watch in self._watches.items():
             seed = seat_seed(self._secret, match, seat)
-            lines[seat] = encode.start(info, rules, seat, settings, clock=NO_LIMITS, seed=seed, match=match), cast("Any", watch)
+            lines[seat] = encode.start(info, rules, seat, settings, clock=NO_LIMITS, seed=seed, match=match), watch
         greetings = self._asker.greet(state, lines, {})
         self._names |= {seat: name for seat, name in greetings.items() if name and not isinstance(name, Fault)}
         return TurnReplies({}, {seat: fault for seat, fault in greetings.items() if isinstance(fault, Fault)}, {})

@@ -22,7 +22,6 @@ from referee import games
 from referee.errors import RefereeError
 from referee.games.outcome import SettingsError
 from referee.players.player import Function
-from referee.replay.reader import read_lines
 from referee.replay.replay_index import ReplayIndex
 from referee.workshop.loop import LocalMatch
 from sdk.bot import Bot, Conversation
@@ -197,8 +196,4 @@ def _replay(path: Path) -> dict[str, Json]:
     """Return a replay and what the engine finds in it; nothing for a match that was stopped before its first step."""
     if not path.exists():
         return {}
-    index = ReplayIndex(judging_seconds=_JUDGING)
-    index.play(path, read_lines(path))
-    index.compute_verdicts()
-    found = {"check": index.verdict, "metrics": index.metrics, "judged": index.judged}
-    return {"replay": base64.b64encode(path.read_bytes()).decode(), "findings": found}
+    return {"replay": base64.b64encode(path.read_bytes()).decode(), "findings": ReplayIndex.of(path, _JUDGING).findings()}

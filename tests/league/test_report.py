@@ -20,7 +20,7 @@ from referee.league import report_folder, report_page
 from referee.league.report import LeagueProgress
 from referee.pages import render
 from referee.pages.page import asset
-from referee.pages.standalone import findings
+from referee.replay.replay_index import ReplayIndex
 
 if TYPE_CHECKING:
     from referee.league.report import ReportData
@@ -251,7 +251,7 @@ def test_scripts_have_what_an_exported_page_has(tmp_path: Path) -> None:
     report_folder.write(data, tmp_path)
     found = re.fullmatch(r'replay\("\S+?","\S+?",(\{.*\})\);\n', script_of(tmp_path, first).read_text())
     assert found is not None
-    exported = findings(RECORDED)
+    exported = ReplayIndex.of(RECORDED).findings()
     assert (json.loads(found[1]), exported["check"]["status"], bool(exported["judged"])) == (json.loads(json.dumps(exported)), "good", True)
     assert str(tmp_path) not in script_of(tmp_path, second).read_text()
 

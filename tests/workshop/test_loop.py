@@ -40,6 +40,8 @@ def answering(game: str, seed: str, about: str = "") -> Callable[[bytes], bytes 
         message = json.loads(line)
         if message["type"] == "start":
             start.update(message)
+            if about == "unready":
+                raise SystemExit("not my seat")
             return encode.ready("\x1b[1m" if about == "raises" else f"Drawn {seed}"[:30]).rstrip()
         if message["type"] == "end":
             return None
@@ -63,7 +65,7 @@ def records(replay: Path) -> list[Any]:
     return [{key: value for key, value in record.items() if key not in TIMES} for record in lines]
 
 
-@pytest.mark.parametrize("about", ["", "malformed", "raises"])
+@pytest.mark.parametrize("about", ["", "unready", "malformed", "raises"])
 @pytest.mark.parametrize(("name", "rules"), CASES)
 def test_it_plays_the_same_match(name: str, rules: str, about: str, tmp_path: Path) -> None:
     game, draw = games.get(name), random.Random(f"{name} {rules} {about}")

@@ -29,6 +29,8 @@ def test_a_bot_is_written_played_watched_and_its_replay_verified(visit: Open, pl
     viewer = page.frame_locator("#viewer")
     expect(viewer.locator("#scrubber")).to_have_attribute("max", "481", timeout=PATIENCE_MS)
     expect(viewer.locator("#check")).to_be_visible()
+    # It plays by itself.
+    expect(viewer.locator("#step")).not_to_contain_text("Step 0")
     expect(page.locator("#opening")).to_be_hidden()
     assert axe(page) == []
     with page.expect_download() as download:
@@ -96,3 +98,36 @@ def test_the_frame_of_python_reaches_nothing(chromium: Browser, plain: str) -> N
     assert not [path for path in Plain.requests if "escaped" in path]
     assert page.url == plain
     page.close()
+
+
+ALONE = """async () => {
+  const frame = Object.assign(document.createElement("iframe"), { src: "frame.html" });
+  let heard = false;
+  addEventListener("message", ({ source }) => { heard ||= source === frame.contentWindow; });
+  await new Promise((resolve) => { frame.onload = resolve; document.body.append(frame); });
+  // A message of its own comes after those that the frame has sent.
+  await new Promise((resolve) => { addEventListener("message", ({ data }) => data === "last" && resolve()); postMessage("last", "*"); });
+  return heard;
+}"""
+
+
+def test_the_frame_of_python_runs_nothing_with_the_origin_of_its_server(visit: Open, plain: str) -> None:
+    page = visit(plain)
+    ready(page)
+    assert page.evaluate(ALONE) is False
+    assert page.evaluate(ALONE.replace('src: "frame.html"', 'src: "frame.html", sandbox: "allow-scripts"')) is True
+
+
+def test_another_game_begins_with_its_own_template(visit: Open, plain: str) -> None:
+    page = visit(plain)
+    ready(page)
+    page.locator("#game").select_option("maze")
+    expect(page.locator("#editor")).to_contain_text("class MyThief")
+    page.locator("#seat").select_option("policeman")
+    expect(page.locator("#editor")).to_contain_text("class MyPoliceman")
+    page.locator("#run").click()
+    expect(page.locator("#sentence")).to_contain_text("The policeman catches the thief", timeout=PATIENCE_MS)
+    # What somebody has written stays.
+    write(page, bot("pass"))
+    page.locator("#game").select_option("evasion")
+    expect(page.locator("#editor")).to_contain_text("Written.main()")

@@ -19,7 +19,9 @@ from referee.workshop import build, pyodide, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-FIRST = json.loads(build.data_of_page())["first"]
+DATA = json.loads(build.data_of_page())
+FIRST = DATA["first"]
+GAMES = {record["name"]: record for record in DATA["games"]}
 
 
 def played(folder: Path, text: str, **wish: Any) -> tuple[dict[str, Any], str]:
@@ -65,6 +67,20 @@ def test_an_exception_names_the_line_of_the_text(
 @pytest.mark.parametrize(
     ("text", "words", "lines"),
     [
+        (FIRST.replace("HunterBot", "PreyBot"), "raised SystemExit: MyHunter plays prey, but was asked to play hunter.", {}),
+        (FIRST.replace("def hunt", "def begin(self):\n        1 / 0\n\n    def hunt"), "raised ZeroDivisionError", {"hunter": 6}),
+        (FIRST.replace("def hunt", "def __init__(self):\n        1 / 0\n\n    def hunt"), "raised ZeroDivisionError", {"hunter": 6}),
+    ],
+)
+def test_a_bot_that_fails_at_the_start_loses_with_a_reason(text: str, words: str, lines: dict[str, int], tmp_path: Path) -> None:
+    message, _ = played(tmp_path, text)
+    assert (message["kind"], message["steps"], message["lines"]) == ("over", 0, lines)
+    assert words in message["text"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "lines"),
+    [
         ("def x(:\n", "my_bot.py can't be run.", {"hunter": 1}),
         ("\n1 / 0\n", "my_bot.py can't be run.", {"hunter": 2}),
         ("x = 1\n", "my_bot.py ends without a call of main().", {}),
@@ -89,6 +105,23 @@ def test_wrong_settings_are_a_sentence(tmp_path: Path) -> None:
     assert "max_steps" in message["text"]
 
 
+def bots_of(record: dict[str, Any], seats: list[str], mine: str) -> list[dict[str, str | None]]:
+    """The starter in one seat of a game, and an example bot in all others, as the page asks for them."""
+    starter = record["starters"].get(mine) or record["starters"]["painter"]
+    opponent = next(bot["name"] for bot in record["bots"] if all(seat in bot["seats"] for seat in seats if seat != mine))
+    return [{"name": "my_bot.py", "text": starter} if seat == mine else {"name": opponent, "text": None} for seat in seats]
+
+
+@pytest.mark.parametrize(("game", "rules"), [(name, rules) for name, record in GAMES.items() for rules in record["rules"]])
+def test_every_seat_of_every_rule_set_can_be_chosen(game: str, rules: str, tmp_path: Path) -> None:
+    seats = GAMES[game]["rules"][rules]
+    limits = {"max_steps": 60} if GAMES[game]["limits"] else {}
+    for mine in seats[:2]:
+        message, _ = played(tmp_path, "", game=game, rules=rules, settings=limits, bots=bots_of(GAMES[game], seats, mine))
+        # The starters of Evasion say that they don't play the rules of the course's server.
+        assert (message["kind"], bool(message["traceback"])) == ("over", rules == "gameserver"), message["text"]
+
+
 @pytest.mark.parametrize(("game", "seat"), [("maze", "thief"), ("rectangle", "a"), ("evasion", "prey")])
 def test_each_starter_plays_in_what_the_browser_gets(game: str, seat: str, tmp_path: Path) -> None:
     """The archive of the site is enough, without this package and without pydantic."""
@@ -97,14 +130,9 @@ def test_each_starter_plays_in_what_the_browser_gets(game: str, seat: str, tmp_p
     if sys.version_info < (3, 13):
         # The browser's Python has what this one gets from this file.
         shutil.copy(typing_extensions.__file__, tmp_path / "python")
-    record = next(each for each in json.loads(build.data_of_page())["games"] if each["name"] == game)
-    other = next(name for name in record["seats"] if name != seat)
-    opponent = next(bot["name"] for bot in record["bots"] if other in bot["seats"])
-    bots = [
-        {"name": "my_bot.py", "text": record["starters"][seat]} if name == seat else {"name": opponent, "text": None}
-        for name in record["seats"]
-    ]
-    job = json.dumps({"game": game, "rules": record["rules"][0], "settings": {}, "seed": 1, "bots": bots})
+    record = GAMES[game]
+    rules, seats = next(iter(record["rules"].items()))
+    job = json.dumps({"game": game, "rules": rules, "settings": {}, "seed": 1, "bots": bots_of(record, seats, seat)})
     (tmp_path / "match").mkdir()
     code = (
         f"import sys; sys.path.insert(0, {str(tmp_path / 'python')!r}); from referee.workshop.run import run;"

@@ -7,6 +7,8 @@
   const [MOST_MESSAGES, MOST_CHARACTERS] = [5_000, 100_000_000];
   /** How long a bot that is interrupted may take to end, and how long a match lasts until the worker of the next one is started. */
   const [GRACE_MS, WARM_MS] = [1_000, 2_000];
+  // Outside the page's sandbox, such as in a page of somebody else, it would have the origin of its server: there it runs nothing.
+  if (origin !== "null") return;
 
   /** @type {Record<string, ArrayBuffer>} */
   let files = {};
@@ -24,7 +26,7 @@
       // In a frame with an origin of its own Chromium starts no module as a worker.
       this.worker = new Worker(address);
       this.worker.onmessage = ({ data }) => this.take(data);
-      this.worker.onerror = (event) => this.end("broken", event.message || "Python could not be started.");
+      this.worker.onerror = (event) => this.end(event.message || "Python could not be started.", true);
       this.worker.postMessage({ files, interrupts: this.interrupts });
     }
 
@@ -32,20 +34,21 @@
       const text = typeof data?.text === "string" ? data.text : "";
       this.messages += 1;
       this.characters += text.length;
-      if (this.messages > MOST_MESSAGES || this.characters > MOST_CHARACTERS) this.end("stopped", "The bot sent too much, so it was stopped.");
+      if (this.messages > MOST_MESSAGES || this.characters > MOST_CHARACTERS) this.end("The bot sent too much, so it was stopped.");
       else if (data?.kind === "ready") tell({ kind: "ready" });
       else if (data?.kind === "message") this === active && tell({ kind: "message", text });
-      else this.end(data?.kind === "end" ? "end" : "broken", text);
+      else this.end(text, data?.kind !== "end");
     }
 
-    /** Ends the worker. @param {"end" | "stopped" | "broken"} kind @param {string} text */
-    end(kind, text = "") {
+    /** Ends the worker. One that is broken isn't followed by another before that is needed. */
+    end(text = "", isBroken = false) {
       this.worker.terminate();
       if (this === spare) spare = null;
-      if (this !== active && kind !== "broken") return;
-      if (this === active) active = null;
-      tell({ kind, text });
-      if (kind !== "broken") warm();
+      else if (this === active) active = null;
+      else return;
+      if (active) return;
+      tell({ kind: "ended", text });
+      if (!isBroken) warm();
     }
   }
 
@@ -59,15 +62,14 @@
       files = data.files;
       warm();
     } else if (data.kind === "run" && !active) {
-      active = spare ?? new Python();
+      const match = (active = spare ?? new Python());
       spare = null;
-      const match = active;
       match.worker.postMessage({ job: data.job });
       setTimeout(() => match === active && warm(), WARM_MS);
     } else if (data.kind === "stop" && active) {
       const match = active;
       if (match.interrupts) match.interrupts[0] = 2;
-      setTimeout(() => match === active && match.end("stopped"), match.interrupts ? GRACE_MS : 0);
+      setTimeout(() => match === active && match.end(), match.interrupts ? GRACE_MS : 0);
     }
   });
   tell({ kind: "waiting" });

@@ -2,23 +2,13 @@
 "use strict";
 
 (() => {
-  const config = document.getElementById("page");
   const held = document.getElementById("replay");
-  const version = JSON.parse(config?.textContent || "null")?.version ?? "";
-  const begin = (settings) => {
-    const made = document.createElement("div");
-    made.id = "page";
-    made.hidden = true;
-    made.textContent = JSON.stringify({ server: false, version, ...settings });
-    config?.replaceWith(made);
-    viewer();
-  };
   const take = ({ source, data }) => {
     if (source !== parent || typeof data?.replay !== "string" || !held) return;
     removeEventListener("message", take);
     held.textContent = data.replay;
     const { check, metrics, judged } = data.findings ?? {};
-    begin({ mode: "export", name: "match.replay.jsonl.gz", logs: {}, check, metrics, judged });
+    begin({ mode: "export", name: "match.replay.jsonl.gz", logs: {}, check, metrics, judged, plays: true });
   };
   addEventListener("message", take);
   parent.postMessage({ kind: "waiting" }, "*");

@@ -50,7 +50,6 @@ function show(number) {
 function replace(text) {
   editor.setText(text);
   store();
-  editor.focus();
 }
 
 /** The editor, or a plain text field where it fails. */
@@ -77,23 +76,24 @@ function download(content, name) {
 // The wish
 
 const chosen = () => data.games.find(({ name }) => name === game.value);
+const seats = () => chosen().rules[rules.value];
+/** The template of the chosen seat; where all seats are alike, there is one for all. */
+const starter = () => chosen().starters[seat.value] ?? Object.values(chosen().starters)[0];
 
-/** Gives a list its choices. What can't be chosen is shown, too. */
-function fill(select, names, isOut = (_) => false) {
+/** Gives a list its choices. */
+function fill(select, names) {
   const before = select.value;
-  select.replaceChildren(...names.map((name) => Object.assign(new Option(name), { disabled: isOut(name) })));
-  const free = names.filter((name) => !isOut(name));
-  select.value = free.includes(before) ? before : free[0];
+  select.replaceChildren(...names.map((name) => new Option(name)));
+  select.value = names.includes(before) ? before : names[0];
 }
 
 function choices() {
   const room = chosen();
-  fill(rules, room.rules);
-  fill(seat, room.seats);
-  const others = room.seats.filter((name) => name !== seat.value);
-  const bots = room.bots.filter((bot) => others.every((name) => bot.seats.includes(name)));
-  const out = bots.filter((bot) => bot.rules.length && !bot.rules.includes(rules.value)).map(({ name }) => name);
-  fill(opponent, [...bots.map(({ name }) => name), tabs[1].name], (name) => out.includes(name));
+  fill(rules, Object.keys(room.rules));
+  fill(seat, seats());
+  const others = seats().filter((name) => name !== seat.value);
+  const bots = room.bots.filter((bot) => bot.rules.includes(rules.value) && others.every((name) => bot.seats.includes(name)));
+  fill(opponent, [...bots.map(({ name }) => name), tabs[1].name]);
   opponent.title = bots.find(({ name }) => name === opponent.value)?.idea ?? "";
   byId("steps-label").hidden = !room.limits;
 }
@@ -106,30 +106,32 @@ function wished() {
     rules: rules.value,
     settings: chosen().limits ? { max_steps: Number(byId("steps").value) } : {},
     seed: Number(byId("seed").value),
-    bots: chosen().seats.map((name) => (name === seat.value ? mine : other)),
+    bots: seats().map((name) => (name === seat.value ? mine : other)),
   });
 }
 
 // Python
 
-const frame = byId("python");
+const [frame, viewer] = [byId("python"), byId("viewer")];
 const python = { state: "loading", heard: 0, why: "", said: false };
+
+function enter(state) {
+  python.state = state;
+  byId("run").disabled = state !== "ready";
+  byId("stop").disabled = state !== "running";
+}
 
 async function unpacked(name) {
   const response = await fetch(name);
   if (!response.ok) throw new Error(`${name}: ${response.status}`);
   const bytes = await response.arrayBuffer();
-  const [first, second] = new Uint8Array(bytes, 0, 2);
   // Some servers name the compression, so that the browser has undone it already.
-  if (first !== 0x1f || second !== 0x8b) return bytes;
+  if (new DataView(bytes).getUint16(0) !== 0x1f8b) return bytes;
   return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 
 async function load() {
-  const parts = ["pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip", "pyodide-lock.json"];
-  const addresses = { "worker.js": "worker.js", "referee.zip": "referee.zip" };
-  for (const part of parts) addresses[part] = `${data.pyodide}/${part}.gz`;
-  const files = await Promise.all(Object.entries(addresses).map(async ([name, address]) => [name, await unpacked(address)]));
+  const files = await Promise.all(Object.entries(data.files).map(async ([name, address]) => [name, await unpacked(address)]));
   frame.contentWindow.postMessage({ kind: "files", files: Object.fromEntries(files) }, "*");
   setTimeout(() => {
     if (python.state === "loading") say("Python didn't start. Reload the page; if that doesn't help, use another browser.");
@@ -140,12 +142,12 @@ function run() {
   if (python.state !== "ready" || !byId("wish").reportValidity()) return;
   store();
   for (const id of ["traceback", "prints"]) byId(id).replaceChildren();
-  for (const id of ["traceback", "prints", "save"]) byId(id).hidden = true;
+  byId("save").hidden = true;
   editor.mark(0);
   replay = null;
-  Object.assign(python, { state: "running", heard: Infinity, why: "", said: false });
-  controls();
-  say("The match is running…");
+  enter("running");
+  Object.assign(python, { heard: Infinity, why: "", said: false });
+  say("The match begins as soon as Python has started…");
   frame.contentWindow.postMessage({ kind: "run", job: wished() }, "*");
 }
 
@@ -153,11 +155,6 @@ function stop(why) {
   if (python.state !== "running") return;
   Object.assign(python, { why, heard: Infinity });
   frame.contentWindow.postMessage({ kind: "stop" }, "*");
-}
-
-function controls() {
-  byId("run").disabled = python.state !== "ready";
-  byId("stop").disabled = python.state !== "running";
 }
 
 function say(text) {
@@ -176,25 +173,26 @@ function take(message) {
   if (message.kind === "printed") append("prints", message.text);
   if (message.kind !== "over" && message.kind !== "failed") return;
   python.said = true;
-  const rate = message.steps > 0 && message.seconds > 0 ? ` (${Math.round(message.steps / message.seconds).toLocaleString("en")} steps a second)` : "";
-  say(python.why || `${message.text}${rate}`);
+  say(python.why || message.text);
   append("traceback", message.traceback);
   // Examples have no marked lines: any other seat is that of the second bot.
-  const [mark] = Object.entries(message.lines ?? {}).sort(([a], [b]) => (b === seat.value) - (a === seat.value));
-  if (Number.isInteger(mark?.[1])) {
-    show(mark[0] === seat.value ? 0 : 1);
-    editor.mark(mark[1]);
+  const marked = [seat.value, ...seats()].find((name) => Number.isInteger(message.lines?.[name]));
+  if (marked) {
+    show(marked === seat.value ? 0 : 1);
+    editor.mark(message.lines[marked]);
   }
-  if (typeof message.replay !== "string") return;
-  replay = { replay: message.replay, findings: message.findings };
-  for (const id of ["save", "match", "opening"]) byId(id).hidden = false;
-  byId("viewer").src = "viewer.html";
+  if (typeof message.replay === "string") {
+    replay = { replay: message.replay, findings: message.findings };
+    for (const id of ["save", "match", "opening"]) byId(id).hidden = false;
+    viewer.src = "viewer.html";
+  }
+  // On a phone all this stands below the editor.
+  byId("output").scrollIntoView({ block: "nearest" });
 }
 
 function append(id, text) {
-  if (typeof text !== "string" || text === "") return;
+  if (typeof text !== "string") return;
   const place = byId(id);
-  place.hidden = false;
   if (place.textContent.length < MOST_SHOWN) place.append(text.slice(0, MOST_SHOWN));
 }
 
@@ -202,7 +200,7 @@ function append(id, text) {
 function hear(message) {
   if (message?.kind === "waiting") load().catch((error) => say(`The files of the workshop can't be loaded (${error.message}).`));
   else if (message?.kind === "ready" && python.state === "loading") {
-    python.state = "ready";
+    enter("ready");
     say("Python is ready: press Run.");
   } else if (message?.kind === "message" && typeof message.text === "string") {
     try {
@@ -210,17 +208,16 @@ function hear(message) {
     } catch {
       // No message of ours.
     }
-  } else if (["end", "stopped", "broken"].includes(message?.kind)) {
+  } else if (message?.kind === "ended") {
     if (python.state === "loading") say(`Python didn't start: ${message.text}`);
-    else if (python.state === "running" && !python.said) say(python.why || `The match was stopped. ${message.text ?? ""}`);
-    if (python.state === "running") python.state = "ready";
+    else if (python.state === "running" && !python.said) say(python.why || `The match was stopped. ${message.text}`);
+    if (python.state === "running") enter("ready");
   }
-  controls();
 }
 
 addEventListener("message", ({ source, data: message }) => {
   if (source === frame.contentWindow) hear(message);
-  else if (source === byId("viewer").contentWindow && message?.kind === "waiting" && replay) {
+  else if (source === viewer.contentWindow && message?.kind === "waiting" && replay) {
     byId("opening").hidden = true;
     source.postMessage(replay, "*");
   }
@@ -264,18 +261,23 @@ for (const id of WISHES) {
   choices();
 }
 if (!wish.opponent) opponent.value = "evader";
-const starters = data.games.flatMap(({ name, starters: all }) => Object.entries(all).map(([role, text]) => [`${name}: ${role}`, text]));
-const templates = [["First bot", data.first], ...starters];
-templates.forEach(([name], number) => template.append(new Option(name, String(number))));
+const templates = new Map([["First bot", data.first]]);
+for (const { name, starters } of data.games) for (const [role, text] of Object.entries(starters)) templates.set(`${name}: ${role}`, text);
+for (const name of templates.keys()) template.append(new Option(name));
+const isTemplate = (text) => [...templates.values()].includes(text);
 
 template.addEventListener("change", () => {
-  const text = templates[Number(template.value)]?.[1];
+  const text = templates.get(template.value);
   template.value = "";
-  if (text && (tabs[current].text === text || templates.some((each) => each[1] === editor.text()) || confirm(`Replace the text of ${tabs[current].name}?`))) replace(text);
+  if (isTemplate(editor.text()) || confirm(`Replace the text of ${tabs[current].name}?`)) replace(text);
 });
 tabs.forEach(({ button }, number) => button.addEventListener("click", () => show(number)));
-byId("wish").addEventListener("change", () => {
+byId("wish").addEventListener("change", ({ target }) => {
   choices();
+  if ((target === game || target === seat) && isTemplate(tabs[0].text)) {
+    show(0);
+    editor.setText(starter());
+  }
   store();
 });
 byId("open").addEventListener("click", () => byId("file").click());
@@ -299,5 +301,4 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   run();
 });
-controls();
 frame.src = "frame.html";

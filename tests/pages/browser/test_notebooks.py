@@ -15,6 +15,7 @@ import pytest
 from served_pages import pixels, wait_for_step
 
 import referee
+from referee.replay.replay_index import ReplayIndex
 
 if TYPE_CHECKING:
     from playwright.sync_api import Frame, Page
@@ -199,7 +200,7 @@ def test_the_verdicts_of_an_output_take_a_limited_time(tmp_path: Path, monkeypat
     from referee.pages import standalone as html
 
     result = referee.play("straight", "runner", max_steps=60, isolation="none", out=tmp_path / "slow.replay.jsonl.gz")
-    judged = len(html.findings(result.replay)["judged"])
+    judged = len(ReplayIndex.of(result.replay).judged)
     monkeypatch.setattr(html, "_FRAMED_JUDGING_SECONDS", 0.0)
     config = re.search(r'id="page">(.*?)<', unescape(result._repr_html_()))
     assert config is not None

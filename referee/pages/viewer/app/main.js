@@ -269,6 +269,7 @@ async function start() {
     const packed = bytesOf(byId("replay").textContent ?? "");
     own.checked(config.check ?? { status: "unknown", text: "" });
     await own.read(new Blob([packed]).stream(), packed.length);
+    if (config.plays && !matchMedia("(prefers-reduced-motion: reduce)").matches) own.playback.play();
   } else if (config.mode === "watch") {
     const found = await fetch("replay").catch(() => null);
     if (found?.ok && found.body) {

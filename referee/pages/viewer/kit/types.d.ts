@@ -353,6 +353,8 @@ interface PageConfig {
   hash?: string;
   metrics?: Json;
   judged?: [number, Json][];
+  /** Whether it plays as soon as it is there, where its reader has nothing against motion. */
+  plays?: boolean;
   logs?: Record<string, string>;
   /** What command lines about the replay need; without it the server is asked. */
   commands?: { program: string; replay: string | null; bots: Record<string, string | null> };
