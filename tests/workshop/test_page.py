@@ -115,7 +115,6 @@ def test_the_frame_of_python_runs_nothing_with_the_origin_of_its_server(visit: O
     page = visit(plain)
     ready(page)
     assert page.evaluate(ALONE) is False
-    assert page.evaluate(ALONE.replace('src: "frame.html"', 'src: "frame.html", sandbox: "allow-scripts"')) is True
 
 
 def test_another_game_begins_with_its_own_template(visit: Open, plain: str) -> None:
