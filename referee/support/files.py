@@ -106,7 +106,6 @@ def _descend(path: Path, folder: Path) -> int:
 def similar(path: Path) -> Path | None:
     """Return an existing file or folder in the same folder with a similar name, for a path that does not exist; None without one."""
     from difflib import get_close_matches
-    from itertools import islice
 
     try:
         names = [entry.name for entry in islice(path.parent.iterdir(), _MOST_NAMES)]
