@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sandboxes import need
 
 from referee import games
-from referee.author.check.run import CheckRequest, Report, run
-from referee.author.check.table import CHECKS
-from referee.author.check.table import NAMES as CHECK_NAMES
+from referee.author.check.run import CHECKS, CheckRequest, Report, run
 from referee.author.starters.compose import choose
 from referee.author.starters.write import write_file
 from referee.isolation.limits import NONE, Limits
@@ -227,14 +225,14 @@ int main(void) {
 def check(
     bot: str,
     seats: str | tuple[str, ...] = "hunter",
-    only: Iterable[str] = CHECK_NAMES,
+    only: Iterable[str] = (),
     time: TimeControl | None = None,
     limits: Limits | None = None,
     level: str = NONE,
 ) -> Report:
     """Check a bot outside of a sandbox: some checks, or all."""
     game = games.get("evasion")
-    names = set(only)
+    names = set(only) or {check.name for check in CHECKS}
     request = CheckRequest(
         bot,
         game,

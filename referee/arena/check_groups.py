@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from referee.author.check.check_result import FAILED, OK, SKIPPED, WARNING
-from referee.author.check.table import CHECKS
+from referee.author.check.run import CHECKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,10 +17,10 @@ _MEANINGS = {
     "start": "It starts, is ready in time, and plays with other settings.",
     "answers": "It answers every question at once, with lines that the referee can read.",
     "time and memory": "It keeps within its time and its memory.",
-    "matches": "It plays whole matches, also two at a time.",
+    "matches": "It plays a whole match, and the same seed gives the same answers.",
     "positions": "It answers in every kind of position.",
-    "reading": "It reads messages in every form that the protocol allows.",
-    "end": "It ends with its match, and leaves nothing behind.",
+    "reading": "It reads unknown fields, and notices and texts of all kinds.",
+    "end": "It ends with its match.",
 }
 
 

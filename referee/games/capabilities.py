@@ -118,16 +118,13 @@ class Appraised(NamedTuple):
 
 
 class Starter(NamedTuple):
-    """The starter of a seat, and a match that it wins or loses as planned.
+    """The starter of a seat. ``idea`` completes the sentence "A hunter that ...". ``opponent`` is the example bot of its first match.
 
-    ``idea`` completes the sentence "A hunter that ...". In a match with ``options`` between the starter and the example bot ``opponent``,
-    ``winner`` wins. ``rules`` are the rule sets that it plays, also in its ``bot.toml``; empty: all.
+    ``rules`` are the rule sets that it plays, also in its ``bot.toml``; empty: all.
     """
 
     idea: str
     opponent: str
-    options: str
-    winner: Seat
     rules: tuple[str, ...] = ()
 
 

@@ -146,18 +146,13 @@ class ReplayIndex:
         finally:
             self.is_judged = True
 
-    @property
-    def may_go_on(self) -> bool:
-        """True if the budget for verdicts isn't used up."""
-        return self.judging.left > 0.0
-
     def verdict_of(self, state: object) -> Mapping[str, Json]:
         """Return the verdict of a position; empty if its game has none. Raises Spent if no time is left for it."""
         if self._is_cancelled.is_set():
             raise Cancelled
         if self._analysis is None:
             return {}
-        if not self.may_go_on:
+        if self.judging.left <= 0.0:
             raise Spent
         with self.judging:
             return self._analysis.verdict(state)

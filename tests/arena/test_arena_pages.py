@@ -27,7 +27,7 @@ from referee.arena.ratings import RatingPoint
 from referee.arena.verify import verify_arena
 from referee.arena.versions import QUEUED, REFUSED, Version
 from referee.arena.views import ArenaViews, SeatTotal
-from referee.author.check.table import CHECKS
+from referee.author.check.run import CHECKS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

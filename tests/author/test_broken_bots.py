@@ -16,8 +16,10 @@ from sandboxes import need
 
 from referee.author.check.check_result import FAILED, SKIPPED, WARNING
 from referee.author.check.interview import own_time
-from referee.author.check.table import NAMES
+from referee.author.check.run import CHECKS
 from referee.match.options import TimeControl
+
+NAMES = [one.name for one in CHECKS]
 
 
 def bot_of(folder: Path, name: str) -> str:

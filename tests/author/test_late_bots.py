@@ -12,10 +12,9 @@ from broken_bots import GOOD, check, named, texts
 from referee.author.check.answers import answers
 from referee.author.check.check import LATE, NO_ANSWER, NOT_READY
 from referee.author.check.check_result import FAILED, KEEPING, SKIPPED, WARNING
-from referee.author.check.interview import Response
+from referee.author.check.interview import LateBudget, LateBudgetSpent, Response, longest_wait
 from referee.author.check.shared_runs import QuestionRecord
 from referee.author.check.starting import starts
-from referee.author.check.time_limits import LateBudget, LateBudgetSpent, longest_wait
 from referee.isolation.endings import MEMORY
 from referee.isolation.limits import LIMITS, Limits
 from referee.match.options import TimeControl
@@ -51,7 +50,7 @@ def _in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def brief(monkeypatch: pytest.MonkeyPatch) -> None:
     """A question to a bot that computes without end waits 1 s: three times the limit of a move and 0.4 s more."""
-    monkeypatch.setattr("referee.author.check.time_limits._MORE", 0.4)
+    monkeypatch.setattr("referee.author.check.interview._MORE", 0.4)
 
 
 def hunter(folder: Path, line: str) -> str:

@@ -14,7 +14,7 @@ from broken_bots import BROKEN, GOOD, C
 from sandboxes import need
 
 from example_bots import BOTS, middling
-from referee.author.check.table import CHECKS
+from referee.author.check.run import CHECKS
 
 if TYPE_CHECKING:
     import subprocess

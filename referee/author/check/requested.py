@@ -6,8 +6,7 @@ from itertools import chain, starmap
 from typing import TYPE_CHECKING
 
 from referee import games
-from referee.author.check.run import CheckRequest, find_game
-from referee.author.check.table import CHECKS
+from referee.author.check.run import CHECKS, CheckRequest, find_game
 from referee.errors import UsageError
 from referee.support.near_names import did_you_mean, nearest_or_all
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, NamedTuple
 
+from referee.author.check import answers, ending, matches, reading, starting, states, timing
 from referee.author.check.check import ANSWERING, LATE, NO_ANSWER, NOT_READY, READY, Check, CheckResult
 from referee.author.check.check_result import FAILED, STATUSES, WARNING, Finding, quoted, skipped
-from referee.author.check.interview import Subject
+from referee.author.check.interview import LateBudgetSpent, Subject
 from referee.author.check.shared_runs import CheckedBot
-from referee.author.check.table import CHECKS
-from referee.author.check.time_limits import LateBudgetSpent
 from referee.errors import MatchVoid, PlayerError, StartError
 from referee.isolation.launcher import open_launcher
 from referee.isolation.limits import Limits
@@ -27,6 +26,20 @@ if TYPE_CHECKING:
     Progress = Callable[[Seat, Check, int, int], None]
 
 
+#: All checks, in the order in which they are done; each group is shown as a whole. Those of time, memory and a match come early, because a bot
+#: that is late for too long isn't asked any more.
+CHECKS = (
+    *starting.CHECKS,
+    *answers.CHECKS,
+    *timing.CHECKS,
+    *matches.CHECKS,
+    *starting.MESSAGES,
+    *states.CHECKS,
+    *reading.CHECKS,
+    *ending.CHECKS,
+    # The last one: it looks at all starts before it.
+    starting.START_TIME,
+)
 #: The reason why a silent program is not ready.
 _SILENT = ("silent", "unread", "unfinished")
 #: The end of the sentence that says why a seat isn't checked.

@@ -8,9 +8,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from referee.author.check.check_result import FAILED, Finding, no_line, quoted
-from referee.author.check.interview import Interview, Response, Subject
+from referee.author.check.interview import Interview, LateBudget, Response, Subject
 from referee.author.check.positions import Positions
-from referee.author.check.time_limits import LateBudget
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -29,8 +29,6 @@ _NAME = re.compile(r"\w[\w .+-]*")
 _PYTEST_INI = "[pytest]\npythonpath = .\n"
 #: The most characters of a path that a message shows. No path is longer: the end of a path says most.
 _MOST_PATH = 4096
-#: Stands for the bot in a command line until its words are quoted.
-_PLACE = "bot"
 
 
 class WrittenStarter(NamedTuple):
@@ -84,7 +82,7 @@ def _commands(language: Language, path: Path, name: str) -> tuple[str, str, str]
 
 
 def write_folder(roles: Sequence[Chosen], language: Language, folder: str) -> WrittenStarter:
-    """Write a folder with a bot for each of these roles, their ``bot.toml``, a README and tests. UsageError if there is such a folder with something in it."""
+    """Write a folder with a bot for each of these roles, their ``bot.toml``, a README and, in Python, tests. UsageError if there is such a folder with something in it."""
     top = Path(folder or roles[0].role)
     _check_name(top)
     by_suffix = of_suffix(top.suffix)
@@ -95,20 +93,19 @@ def write_folder(roles: Sequence[Chosen], language: Language, folder: str) -> Wr
         )
     _check_parent(top)
     parts = [_part(chosen, language, top, is_alone=len(roles) == 1) for chosen in roles]
-    has_tests = all(part.is_pytest for part in parts)
+    has_tests = all(part.test for part in parts)
     texts = {part.file: part.text for part in parts}
     texts["bot.toml"] = _bot_toml(language, parts)
-    texts |= {part.test: part.test_text for part in parts}
+    texts |= {part.test: part.test_text for part in parts if part.test}
     texts |= {"pytest.ini": _PYTEST_INI} if has_tests else {}
-    scripts = " && ".join(f"sh {shlex.quote(str(top / part.test))}" for part in parts)
-    runs_test = f"python -m pytest {shlex.quote(str(top))}" if has_tests else scripts
+    runs_test = f"python -m pytest {shlex.quote(str(top))}" if has_tests else ""
     texts["README.md"] = _readme(language, top, parts, runs_test)
     is_new = _make_folder(top)
     written: list[Path] = []
     try:
         for each, content in texts.items():
             is_bot = any(each == part.file for part in parts)
-            _put(top / each, content, is_executable=each.endswith(".sh") or (is_bot and language.is_executable))
+            _put(top / each, content, is_executable=is_bot and language.is_executable)
             written.append(top / each)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -118,11 +115,11 @@ def write_folder(roles: Sequence[Chosen], language: Language, folder: str) -> Wr
                 top.rmdir()
         raise
     build, run = (parts[0].build, parts[0].run) if len(parts) == 1 else ("", "")
-    return WrittenStarter(written, top, build, run, str(top), runs_test.replace("python", _python(), 1) if has_tests else runs_test)
+    return WrittenStarter(written, top, build, run, str(top), runs_test.replace("python", _python(), 1))
 
 
 class _Part(NamedTuple):
-    """A bot of a folder, with its test; ``table`` is the one of its commands in ``bot.toml``, empty for those of every seat."""
+    """A bot of a folder, with its test, if the language has one; ``table`` is that of its commands in ``bot.toml``, empty for every seat."""
 
     chosen: Chosen
     file: str
@@ -131,7 +128,6 @@ class _Part(NamedTuple):
     run: str
     test: str
     test_text: str
-    is_pytest: bool
     table: str
 
 
@@ -143,8 +139,7 @@ def _part(chosen: Chosen, language: Language, top: Path, *, is_alone: bool) -> _
     text, name = compose(chosen, language, file, str(top), top.name if is_alone else stem)
     build, run = language.commands(file, name)
     test = compose_test(chosen, language, stem, name)
-    named = f"test_{file}" if test else "test.sh" if is_alone else f"test_{chosen.role}.sh"
-    return _Part(chosen, file, text, build, run, named, test or _test_script(chosen), bool(test), "" if is_alone else chosen.seat)
+    return _Part(chosen, file, text, build, run, f"test_{file}" if test else "", test, "" if is_alone else chosen.seat)
 
 
 def _make_folder(top: Path) -> bool:
@@ -211,24 +206,6 @@ def _bot_toml(language: Language, parts: Sequence[_Part]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _test_script(chosen: Chosen) -> str:
-    players = first_match(chosen, _PLACE).replace(_PLACE, '"$bot"')
-    return f"""#!/bin/sh
-# Plays a match against the example bot {chosen.starter.opponent}, which this bot should win.
-bot=$(cd "$(dirname "$0")" && pwd)
-result=$(referee play {players} {chosen.starter.options} --quiet --json)
-case $result in
-*'"winner": "{chosen.starter.winner}"'*)
-    echo "The bot wins."
-    ;;
-*)
-    echo "The bot doesn't win: $result"
-    exit 1
-    ;;
-esac
-"""
-
-
 def _readme(language: Language, top: Path, parts: Sequence[_Part], test: str) -> str:
     needs = " and ".join(f"`{tool}`" for tool in language.tools)
     needed = f" It needs {needs}." if needs else ""
@@ -242,6 +219,7 @@ def _readme(language: Language, top: Path, parts: Sequence[_Part], test: str) ->
     )
     duel = f"`referee duel {shlex.quote(str(top))} OTHER`"
     more = f'\n- A duel of two teams: {duel}. A league takes the folder, too: `program = "{top.name}"`.' if is_team else ""
+    tests = f"- Test: `{test}`\n" if test else ""
     plays = ", ".join(f"`referee play {first_match(part.chosen, str(top))}`" for part in parts)
     return f"""# {top.name}
 
@@ -249,6 +227,5 @@ def _readme(language: Language, top: Path, parts: Sequence[_Part], test: str) ->
 
 {files}
 - Play: {plays}.{builds}{more}
-- Test: `{test}`
-- The bot prints to stderr for its log, which is beside the replay in `matches/replays`.
+{tests}- The bot prints to stderr for its log, which is beside the replay in `matches/replays`.
 """

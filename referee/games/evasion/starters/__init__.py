@@ -9,9 +9,7 @@ from referee.games.evasion.state import HUNTER, PREY
 _RULES = ("classic", "diagonal")
 STARTERS = Starters(
     {
-        HUNTER: Starter(
-            "closes the half of the board behind it whenever it flies towards the prey", "evader", "--max-steps 3000", HUNTER, _RULES
-        ),
-        PREY: Starter("runs where the hunter, if it flies on, stays farthest away", "boxer", "--max-steps 600", PREY, _RULES),
+        HUNTER: Starter("closes the half of the board behind it whenever it flies towards the prey", "evader", _RULES),
+        PREY: Starter("runs where the hunter, if it flies on, stays farthest away", "boxer", _RULES),
     }
 )

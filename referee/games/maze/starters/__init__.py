@@ -7,7 +7,7 @@ from referee.games.maze.state import POLICEMAN, THIEF
 
 STARTERS = Starters(
     {
-        THIEF: Starter("takes the shortest way to the exit, but keeps off the policeman's next squares", "hard", "--seed 1", THIEF),
-        POLICEMAN: Starter("comes nearer to the thief on the shortest way, and doesn't go back", "dasher", "--seed 1", POLICEMAN),
+        THIEF: Starter("takes the shortest way to the exit, but keeps off the policeman's next squares", "hard"),
+        POLICEMAN: Starter("comes nearer to the thief on the shortest way, and doesn't go back", "dasher"),
     }
 )

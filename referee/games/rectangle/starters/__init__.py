@@ -5,4 +5,4 @@ from __future__ import annotations
 from referee.games.capabilities import Starter, Starters
 
 #: All seats play alike.
-STARTERS = Starters({"any": Starter("sends each robot around one small ring after another", "blocker", "--cap 200", "a")}, role="painter")
+STARTERS = Starters({"any": Starter("sends each robot around one small ring after another", "blocker")}, role="painter")
