@@ -14,7 +14,14 @@ MARKING = Marking(
     samples=(
         SampleTest("Any hunter that doesn't fail passes this test.", "plays without a fault", "finishes = true", 10, HUNTER, "still", 2, 0),
         SampleTest(
-            "The hunter has to build walls to catch this prey.", "catches a runner", "catch_within = 2000", 20, HUNTER, "runner", 8, 4
+            "This prey keeps away from walls, so the hunter has to plan them.",
+            "catches an evader",
+            "catch_within = 2000",
+            20,
+            HUNTER,
+            "evader",
+            8,
+            4,
         ),
         SampleTest(
             "On this board a hunter that never builds flies past every cell: the prey has to keep out of its way.",
