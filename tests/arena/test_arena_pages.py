@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
     from seasons import Answer, Season
 
+    from referee.arena.api_models import TeamAnswer
+
 ADA, BOB, STAFF = TOKENS["Ada"], TOKENS["Bob"], TOKENS[None]
 PNG = b"\x89PNG\r\n\x1a\n"
 MARKUP = "<b>walls</b> & =1+1"
@@ -496,6 +498,36 @@ def test_the_staff_sees_who_plays_and_whose_faults_there_are(running: Season, mo
         running.store.disputed.put(DisputedMatch(number=number, versions=names, suspects=names))
     assert "nobody can see who is to blame: Ada v1 and Bob v1; Ada v1 and R0 v1." in running.ask("/staff", STAFF).body.decode()
     assert "to blame" not in running.ask("/", None).body.decode()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ((110, 90, 130), (30, 10, 50), "Version 1 is rated 80 higher than the active version 2, which is certain at 95 %."),
+        (
+            (60, -90, 210),
+            (30, -120, 180),
+            "Version 1 is rated 30 higher than the active version 2; their intervals overlap, so that may be chance.",
+        ),
+        ((30, 10, 50), (110, 90, 130), None),
+        ((None, None, None), (30, 10, 50), None),
+    ],
+)
+def test_an_earlier_version_that_is_rated_higher_is_named(
+    running: Season, monkeypatch: pytest.MonkeyPatch, first: tuple[float, ...], second: tuple[float, ...], told: str | None
+) -> None:
+    found = ArenaViews.team
+
+    def rated(self: ArenaViews, name: str, **options: bool) -> TeamAnswer:
+        team = found(self, name, **options)
+        names = ("rating", "low", "high")
+        pairs = zip(team.versions, (first, second), strict=True)
+        versions = [version.model_copy(update=dict(zip(names, values, strict=True))) for version, values in pairs]
+        return team.model_copy(update={"versions": versions})
+
+    monkeypatch.setattr(ArenaViews, "team", rated)
+    shown = running.ask("/teams/Ada", None).body.decode()
+    assert (re.findall("<p>(Version 1 is rated .*?)</p>", shown) or [None]) == [told]
 
 
 def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -259,6 +259,8 @@ async function start() {
   }
   const own = viewer;
   if (config.mode === "watch" || config.mode === "export") byId("empty").textContent = "Reading the replay…";
+  // The page around it has a title.
+  byId("title").classList.toggle("unseen", Boolean(config.server) && globalThis.top !== globalThis.self);
   if (config.listed !== undefined) void showNeighbours(config.listed);
   if (config.mode === "live" || config.mode === "seat") {
     byId("empty").textContent = config.mode === "seat" ? "The board appears when everybody is ready." : "Waiting for the match to begin.";
