@@ -149,7 +149,7 @@ def _events(events: list[tuple[int, Notice]], most: int, wide: int) -> list[str]
     left_out = len(chosen) - most
     listed = chosen if left_out <= 0 else [*chosen[:half], *chosen[half + left_out :]]
     lines = [
-        f"{len(events):,} events" + (f", {len(listed)} shown (--events {len(events)} shows all):" if len(listed) < len(events) else ":")
+        counted(len(events), "event") + (f", {len(listed)} shown (--events {len(events)} shows all):" if len(listed) < len(events) else ":")
     ]
     for index, (turn, notice) in enumerate(listed):
         if left_out > 0 and index == half:

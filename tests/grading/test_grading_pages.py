@@ -99,6 +99,11 @@ def test_a_students_page_opens_a_replay_where_points_were_lost_and_saves_it(fold
     saved = tmp_path / download.value.suggested_filename
     download.value.save_as(saved)
     assert (saved.name, verify(saved).problem) == ("1-finishes-1.replay.jsonl.gz", None)
+    # On a phone the replay is as wide as the window.
+    resize(opened, 390, 844)
+    frame = opened.locator("#stage iframe").bounding_box()
+    assert frame is not None
+    assert frame["width"] == 390
     opened.get_by_role("button", name="Close").click()
     opened.locator("#stage").wait_for(state="hidden")
     opened.wait_for_url("**/report.html")
