@@ -532,7 +532,7 @@ def test_an_earlier_version_that_is_rated_higher_is_named(
 
 def test_the_lines_of_a_check_are_shown_as_they_come(running: Season, monkeypatch: pytest.MonkeyPatch) -> None:
     shown, clock = [], [0.0]
-    monkeypatch.setattr(checker, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr(checker, "time", SimpleNamespace(monotonic=lambda: clock[0], time=time.time))
 
     def check(snapshot: object, config: object, on_progress: Callable[[str, str, int, int], None]) -> intake.CheckVerdict:
         for done in (0, 2):
