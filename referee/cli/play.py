@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from example_bots import BOTS
-from referee.cli.app import AUTHORS, JsonFlag, app, be_quiet, columns, command, put, put_json, put_more
+from referee.cli.app import AUTHORS, JsonFlag, app, be_quiet, columns, command, put, put_json, put_more, say
 from referee.cli.models import CommandModel
 from referee.cli.options import SLOTS_HELP, CommandFlags, Force, Out, Quiet, bot_argument
 from referee.cli.pages import MatchPageOptions
 from referee.cli.run import example as example_of
-from referee.cli.run import run_match, tell_notes
+from referee.cli.run import run_match
 from referee.errors import UsageError
 from referee.match.result_text import more_lines
 from referee.players.names import quoted_examples
@@ -85,7 +85,7 @@ def play(
         request, lineup = request.resumed(start, request.players)
         assert request.start is not None
         # Before anything is started.
-        tell_notes(request.start.notes)
+        say(*(f"note: {note}" for note in request.start.notes))
     be_quiet(is_on=request.quiet)
     request = request.with_inputs(lineup.values())
     if many.games is not None:

@@ -87,7 +87,7 @@ def run_match(
             _tell_partial_replay(replay)
             raise
         if not request.quiet:
-            tell_notes([note for note in result.notes if note not in start_notes])
+            say(*(f"note: {note}" for note in result.notes if note not in start_notes))
         report(result)
         if pages is not None:
             linger(pages, show)
@@ -121,12 +121,6 @@ def _check(show: Show, *, is_for_people: bool, time: TimeControl) -> None:
             raise UsageError("--human-clock needs --clock fair or wall: a person uses no processor time.")
     elif show.is_live:
         need_web("--live")
-
-
-def tell_notes(notes: Sequence[str]) -> None:
-    """Tell notes on a match on stderr."""
-    for note in notes:
-        say(f"note: {note}")
 
 
 def announce_build(bot: Bot) -> None:
