@@ -25,11 +25,9 @@ from referee.league import config, schedule
 from referee.league.league import Standing
 from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData
 from referee.league.standings import StandingsRow
-from referee.tournament.local import Finished
 from referee.tournament.progress import ProgressListener
 from referee.tournament.ratings import Rating
 from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
-from referee.tournament.worker import Completed, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -113,7 +111,7 @@ def first_interrupted(commands: Commands, folder: Path, command: str, *more: str
 class PretendPool:
     """Workers that make results up: ``play`` says what each match comes to. Matches end in a shuffled order."""
 
-    def __init__(self, play: Callable[[Task], Report], slots: int = 3) -> None:
+    def __init__(self, play: Callable[[Task], Record], slots: int = 3) -> None:
         self.slots = slots
         self.has_workers = True
         self.begun: list[Task] = []
@@ -133,13 +131,13 @@ class PretendPool:
         self._running.append(task)
         self.begun.append(task)
 
-    def wait(self, seconds: float) -> Sequence[Finished]:
+    def wait(self, seconds: float) -> Sequence[Record]:
         """End one of the matches."""
         if not self._running:
             return []
         task = self._running.pop(self._random.randrange(len(self._running)))
         self.played.append(task)
-        return [Finished(task, self._play(task))]
+        return [self._play(task)]
 
     def close(self) -> None:
         """There is nothing to close."""
@@ -190,9 +188,14 @@ def record(task: Task, steps: int | None = None, **changes: Any) -> Record:
     return made._replace(**changes)
 
 
-def play(task: Task) -> Report:
+def not_started(task: Task, name: str, text: str) -> Record:
+    """The program of a name could not be started."""
+    return Record(task.key, text=text, faults={seat: text for seat, each in task.names.items() if each == name}, started=False)
+
+
+def play(task: Task) -> Record:
     """Every match ends with a capture."""
-    return Completed(record(task))
+    return record(task)
 
 
 SEATS = ("hunter", "prey")

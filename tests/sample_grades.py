@@ -14,7 +14,7 @@ from referee.handins.values import MISSING, OK, REFUSED, HandIn
 from referee.match.options import MatchOptions
 from referee.support.canonical import canonical
 from referee.tournament.values import Task, Team
-from referee.tournament.worker import Completed, Terms, Worker
+from referee.tournament.worker import Terms, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,8 +120,8 @@ def _match(worker: Worker, test: RubricTest, start: int, game_number: int, seats
     seed = 100 * test.number + start
     task = Task(key, {seat: _team(name, "") for seat, name in seats.items()}, settings, seed)
     report = worker.play(task)
-    assert isinstance(report, Completed), report
-    return task, report.record
+    assert report.replay, report
+    return task, report
 
 
 def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:

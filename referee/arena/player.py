@@ -7,7 +7,7 @@ import platform
 import time
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from threadpoolctl import threadpool_limits
 
@@ -21,25 +21,24 @@ from referee.isolation.launcher import open_launcher
 from referee.support.times import shown_time
 from referee.support.words import counted
 from referee.tournament.disputes import Patience
-from referee.tournament.plan import playing
-from referee.tournament.pool import MachineFailed, WorkerPool
+from referee.tournament.plan import MachineFailed, playing
 from referee.tournament.progress import LINE_SECONDS, ProgressListener
-from referee.tournament.transactions import ConnectionLost, StoreError
+from referee.tournament.transactions import ConnectionLost, StoreError, again
+from referee.tournament.values import Record
 from referee.tournament.worker import Terms
 from referee.tournament.workers import open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection
 
     from referee.arena.arena import OpenArena
     from referee.arena.choice import DuelChoice
     from referee.arena.store import ArenaStore
     from referee.tournament.local import Pool
     from referee.tournament.plan import Step
-    from referee.tournament.values import Record, Task
+    from referee.tournament.values import Task
     from referee.tournament.workers import Workers
 
-_T = TypeVar("_T")
 #: How long it waits before it tries a machine that has failed again, in seconds.
 RETRY_SECONDS = 5.0
 #: The most seconds between two looks at the workers.
@@ -90,11 +89,12 @@ class _Run:
     def __init__(self, arena: OpenArena, pool: Pool, watch: ProgressListener) -> None:
         self._arena = arena
         self._pool = pool
-        self._tasks = _Witness(WorkerPool(pool, most_shortages=1))
+        #: The tasks that are played now.
+        self._running: Collection[Task] = ()
         self._watch = watch
         self._matches = ArenaMatches(arena.config, arena.entries)
         self._patience = Patience(arena.owner)
-        _again(arena.results.catch_up)
+        again(arena.results.catch_up)
         #: The number of duels that ``arena.choice`` knows of.
         self._planned = len(arena.results)
 
@@ -102,14 +102,14 @@ class _Run:
         """Play a batch. False if there is none."""
         arena, store = self._arena, self._arena.store
         store.database.keep_claim()
-        open_duels = _again(self._open_duels)
+        open_duels = again(self._open_duels)
         # Those of an earlier process, and of the last batch if it was stored.
         planned = len(arena.results) + open_duels
         arena.choice.count(planned - self._planned)
         self._planned = planned
-        batch = [] if open_duels else _again(arena.choice.batch)
+        batch = [] if open_duels else again(arena.choice.batch)
         if not open_duels and not batch:
-            _again(arena.rater.record)
+            again(arena.rater.record)
             return False
         try:
             self._play(ArenaPlan(self._matches, store, arena.results, Blame(store.disputed, arena.owner), batch))
@@ -124,26 +124,27 @@ class _Run:
 
     def _play(self, plan: ArenaPlan) -> None:
         arena, is_recorded = self._arena, False
-        for step in playing(plan, arena.store.core, self._tasks, self._patience.gives_up):
+        for step in playing(plan, arena.store.core, self._pool, self._patience.gives_up, most_shortages=1):
+            self._running = step.running
             has_news = bool(plan.results)
             while plan.results:
                 arena.results.take(plan.results.popleft())
             self._tell(plan, step)
             if not is_recorded:
                 # The workers have matches now.
-                _again(arena.rater.record)
+                again(arena.rater.record)
             is_recorded = True
-            _again(partial(arena.rater.tell, has_news=has_news))
+            again(partial(arena.rater.tell, has_news=has_news))
 
     def _save(self) -> None:
-        """Store what has ended, and what is played now. The database's server was restarted, so another plan goes on."""
-        store, records = self._arena.store, [*self._tasks.last]
+        """Store what is played now. The database's server was restarted, so another plan goes on."""
+        store, records, running = self._arena.store, list[Record](), {task.key for task in self._running}
         store.database.keep_claim()
-        while self._tasks.running:
-            records += self._tasks.wait(_TICK)
-        with store.core.step():
-            for record in records:
-                store.core.add(record, counts=not record.void)
+        while running:
+            ended = self._pool.wait(_TICK)
+            running -= {record.key for record in ended}
+            records += ended
+        store.core.add_all([(record, not record.void) for record in records])
 
     def _tell(self, plan: ArenaPlan, step: Step) -> None:
         for task, record in step.ended:
@@ -152,48 +153,6 @@ class _Run:
         while plan.sentences:
             self._watch.said(plan.sentences.popleft())
         self._watch.tick(step.running if self._pool.has_workers else None)
-
-
-class _Witness:
-    """Passes tasks on to a pool. It knows what is being played, and what has ended at ``last``. Implements ``tournament.plan.Pool``."""
-
-    def __init__(self, pool: WorkerPool) -> None:
-        self._pool = pool
-        self.running: set[str] = set()
-        self.last: Sequence[Record] = ()
-
-    @property
-    def has_workers(self) -> bool:
-        """False while nobody can play."""
-        return self._pool.has_workers
-
-    @property
-    def room(self) -> int:
-        """How many more tasks it takes now."""
-        return self._pool.room
-
-    def submit(self, task: Task) -> None:
-        """Take a task."""
-        self.running.add(task.key)
-        self._pool.submit(task)
-
-    def wait(self, seconds: float) -> Sequence[Record]:
-        """Wait until an attempt has ended."""
-        self.last = self._pool.wait(seconds)
-        self.running.difference_update(record.key for record in self.last)
-        return self.last
-
-    def cancel(self, key: str) -> None:
-        """Nobody waits for this task any more."""
-        self._pool.cancel(key)
-
-
-def _again(call: Callable[[], _T]) -> _T:
-    """Return what a call gives that may be made twice: made anew if the database's server was restarted meanwhile."""
-    try:
-        return call()
-    except ConnectionLost:
-        return call()
 
 
 def pause(arena: OpenArena, workers: Workers, why: str, say: Callable[[str], None]) -> None:

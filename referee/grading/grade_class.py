@@ -18,8 +18,7 @@ from referee.handins.values import HandIn
 from referee.isolation import machine
 from referee.support.words import counted, program
 from referee.tournament.commitment import announcement, private_file
-from referee.tournament.plan import PlayStopped
-from referee.tournament.pool import MachineFailed
+from referee.tournament.plan import MachineFailed, PlayStopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

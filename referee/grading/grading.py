@@ -28,7 +28,6 @@ from referee.support.files import write_whole
 from referee.tournament import commitment
 from referee.tournament.commitment import PRIVATE
 from referee.tournament.plan import playing
-from referee.tournament.pool import WorkerPool
 from referee.tournament.store import Store, file_name
 from referee.version import __version__
 
@@ -200,7 +199,7 @@ class OpenGrading:
 
     def run(self, workers: local.Pool, watch: ProgressListener, deadline: Deadline | None = None) -> None:
         """Play all matches that have no result yet. PlayStopped if none can be played at present, or after the deadline."""
-        fair = FairPool(WorkerPool(workers), self.trials.student_by_key, self.store.others())
+        fair = FairPool(workers, self.trials.student_by_key, self.store.others())
         pool: Pool = fair if deadline is None else DeadlinePool(fair, deadline)
         reported: set[str] = set()
         for step in playing(GradingPlan(self.trials, absences(self._matches())), self.store, pool, fair.gives_up):

@@ -68,10 +68,6 @@ class FairPool:
         """Wait for the end of a match."""
         return [self._judged(record) for record in self._pool.wait(seconds)]
 
-    def cancel(self, key: str) -> None:
-        """Nobody waits for a match any more."""
-        self._pool.cancel(key)
-
     def gives_up(self, task: Task, record: Record) -> bool:
         """Return whether a void attempt is the last one of this run: the third, or one for which the machine lacks something."""
         return record.cause in SHORTAGES or self._after_three(task, record)
@@ -172,7 +168,3 @@ class DeadlinePool:
         if not ended and self._deadline.left() < -self._grace_seconds:
             raise TimeIsUp("The time is up: a match that was running is given up.")
         return ended
-
-    def cancel(self, key: str) -> None:
-        """Nobody waits for a match any more."""
-        self._pool.cancel(key)

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from referee.league.folder import state_of
 from referee.league.plan import LeaguePatience, LeaguePlan
-from referee.tournament.plan import PlayStopped, play
-from referee.tournament.pool import MachineFailed, WorkerPool
+from referee.tournament.plan import MachineFailed, PlayStopped, play
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -63,7 +62,7 @@ class LeaguePlay:
             watch.tick(running if self._pool.has_workers else None)
 
         try:
-            play(self.plan, self._core, WorkerPool(self._pool), listen, self._patience.gives_up)
+            play(self.plan, self._core, self._pool, listen, self._patience.gives_up)
         except MachineFailed:
             raise
         except PlayStopped as error:

@@ -29,15 +29,16 @@ from referee.replay.paths import SUFFIX
 from referee.support.files import write_whole
 from referee.support.packages import need_cluster
 from referee.support.signals import blocked_signals
-from referee.tournament.local import Finished, LocalPool, worker_ended
+from referee.tournament.local import LocalPool, without_files, worker_ended
 from referee.tournament.package import pack, unpack
-from referee.tournament.worker import Completed, Report, Terms, Void, replay_path
+from referee.tournament.plan import PlayStopped
+from referee.tournament.worker import Terms, replay_path
 from referee.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from referee.tournament.values import Task, Team
+    from referee.tournament.values import Record, Task, Team
 
 #: The most matches in a batch, and the seconds that closing may take.
 _MOST_IN_BATCH, _CLOSE_SECONDS = 200, 5.0
@@ -50,7 +51,7 @@ class Batch(NamedTuple):
 
     level: str
     seconds: float
-    results: Sequence[tuple[Report, Mapping[str, bytes]]]
+    results: Sequence[tuple[Record, Mapping[str, bytes]]]
 
 
 class _Sent(NamedTuple):
@@ -64,7 +65,7 @@ class _Sent(NamedTuple):
 
 
 class ClusterPool:
-    """Plays matches on the workers of a Dask scheduler.
+    """Plays matches on the workers of a Dask scheduler. Implements ``plan.Pool``.
 
     ``address`` is that of a scheduler, or ``local:N`` for N worker processes on this machine. ``on_level`` is called with each level
     of isolation, ``on_note`` with sentences for people.
@@ -131,10 +132,10 @@ class ClusterPool:
     def submit(self, task: Task) -> None:
         """Take a match; it is sent in a batch when a slot needs one."""
         self._open.add(task.key)
-        self._waiting.append(task)
+        self._waiting.append(without_files(task))
 
-    def wait(self, seconds: float) -> list[Finished]:
-        """Wait for batches."""
+    def wait(self, seconds: float) -> list[Record]:
+        """Wait for batches. PlayStopped if the connection to the scheduler is lost, and all batches with it."""
         if self._client.status == "running":
             if time.monotonic() > self._counted + self.count_seconds:
                 self._count_slots()
@@ -142,11 +143,8 @@ class ClusterPool:
             self._copy_late()
             ended = futures.wait(self._sent, seconds, futures.FIRST_COMPLETED).done
         if self._client.status != "running":
-            # All batches under way are lost with the connection.
-            text = f"The connection to the Dask scheduler at {self._address} is lost."
-            tasks = [*self._waiting, *(task for sent in self._sent.values() for task in sent.tasks)]
-            return [Finished(task, Void(task.key, text, "", is_fatal=True)) for task in tasks[:1]]
-        return [finished for future in ended for finished in self._results(self._sent.pop(future), future)]
+            raise PlayStopped(f"The connection to the Dask scheduler at {self._address} is lost.")
+        return [record for future in ended for record in self._results(self._sent.pop(future), future)]
 
     def _count_slots(self) -> None:
         """Count the workers again: some may have joined or left."""
@@ -180,7 +178,7 @@ class ClusterPool:
         future = self._executor.submit(play_batch, self._name, tasks, key=key, **where)
         self._sent[future] = _Sent(tasks, key, patience, time.monotonic() + patience)
 
-    def _results(self, sent: _Sent, future: futures.Future[Batch]) -> list[Finished]:
+    def _results(self, sent: _Sent, future: futures.Future[Batch]) -> list[Record]:
         """Return the results of a batch; keep its replays. The matches of a lost one are void, except those that a copy of it plays."""
         try:
             batch = future.result()
@@ -190,25 +188,25 @@ class ClusterPool:
             # One of them may have caused the loss, and must not take the others with it again.
             self.batch_seconds = 0.0
             why = f"No worker could play it: {str(error) or 'it was cancelled':.300}"
-            return [Finished(task, worker_ended(task, why, self._terms)) for task in tasks]
+            return [worker_ended(task, why, self._terms) for task in tasks]
         if batch.level not in self._levels:
             self._levels.add(batch.level)
             self._on_level(batch.level)
         self._played += len(sent.tasks)
         self._played_seconds += batch.seconds
-        return [Finished(task, self._stored(task, report, files)) for task, (report, files) in zip(sent.tasks, batch.results, strict=True)]
+        return [self._stored(record, files) for record, files in batch.results]
 
-    def _stored(self, task: Task, report: Report, files: Mapping[str, bytes]) -> Report:
+    def _stored(self, record: Record, files: Mapping[str, bytes]) -> Record:
         """Write the files of a match. A second result of a match keeps a replay of its own beside the first one."""
-        is_first = task.key in self._open
-        self._open.discard(task.key)
-        if not isinstance(report, Completed):
-            return report
-        path = replay_path(self._folder, task.key if is_first else f"{task.key}.second")
+        is_first = record.key in self._open
+        self._open.discard(record.key)
+        if not record.replay:
+            return record
+        path = replay_path(self._folder, record.key if is_first else f"{record.key}.second")
         path.parent.mkdir(parents=True, exist_ok=True)
         for end, data in files.items():
             write_whole(path.with_name(path.name.removesuffix(SUFFIX) + end), data)
-        return Completed(report.record._replace(replay=str(path.relative_to(self._folder.parent))))
+        return record._replace(replay=str(path.relative_to(self._folder.parent)))
 
     def close(self) -> None:
         """Delete everything that the scheduler and the workers keep for this league."""
@@ -317,8 +315,8 @@ class League:
             paths = [path for path in replay_path(folder, task.key).parent.glob(f"{task.key}.*") if path.stat().st_size]
             files = {path.name.removeprefix(task.key): path.read_bytes() for path in paths}
             shutil.rmtree(folder, ignore_errors=True)
-            report = ended[0].report
-            results.append((report._replace(text=f"On {platform.node()}: {report.text}") if isinstance(report, Void) else report, files))
+            record = ended[0]
+            results.append((record._replace(void=f"On {platform.node()}: {record.void}") if record.void else record, files))
         self._idle.append((pool, folder))
         return Batch(self._level, time.monotonic() - begun, results)
 

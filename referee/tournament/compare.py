@@ -16,7 +16,6 @@ from referee.tournament import values
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.local import LocalPool, checked_slots
 from referee.tournament.plan import NoStore, check_played, playing
-from referee.tournament.pool import WorkerPool
 from referee.tournament.results import duel_result
 from referee.tournament.roles import role_of
 from referee.tournament.sequential import Comparing
@@ -257,7 +256,7 @@ class BotComparison:
         request = self.request
         terms = Terms(self._game.info.name, request.checked_settings.rules, request.options)
         with contextlib.closing(LocalPool(terms, self.teams, folder / "replays", self._slots)) as pool:
-            for moment in playing(self, NoStore() if kept is None else kept.store, WorkerPool(pool)):
+            for moment in playing(self, NoStore() if kept is None else kept.store, pool):
                 for task, record in moment.ended:
                     if kept is not None:
                         kept.add(task, record)

@@ -9,9 +9,9 @@ from referee.errors import UsageError
 from referee.handins.values import Entry
 from referee.support.packages import watch_command
 from referee.support.words import of_unit
+from referee.tournament.here import HerePool
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.plan import NoStore, play
-from referee.tournament.pool import HerePool
 from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:

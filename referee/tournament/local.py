@@ -10,54 +10,35 @@ import signal
 import sys
 from multiprocessing import connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from referee.errors import SUPERVISOR, UsageError
 from referee.isolation import machine
 from referee.support.processes import cores, freeze_old_objects, start_module
-from referee.tournament.worker import Report, Terms, Void, Worker, end_with
+from referee.tournament import plan
+from referee.tournament.values import Record
+from referee.tournament.worker import Terms, Worker, end_with
 
 if TYPE_CHECKING:
     import subprocess
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from referee.isolation.limits import Limits
     from referee.tournament.values import Task, Team
 
 
-class Finished(NamedTuple):
-    """A match that a worker has given back."""
-
-    task: Task
-    report: Report
-
-
-class Pool(Protocol):
-    """Something that plays matches: workers on this machine, or on many."""
+class Pool(plan.Pool, Protocol):
+    """Workers on this machine, or on many."""
 
     #: How many matches it plays at once.
     slots: int
-
-    @property
-    def has_workers(self) -> bool:
-        """False while it has no workers: its matches wait."""
-
-    @property
-    def room(self) -> int:
-        """How many more matches it takes now."""
-
-    def submit(self, task: Task) -> None:
-        """Take a match; call this only while there is room."""
-
-    def wait(self, seconds: float) -> Sequence[Finished]:
-        """Wait at most this time until a match has ended; return those that have."""
 
     def close(self) -> None:
         """End all workers. Matches that are still running are lost and can be played again."""
 
 
 class LocalPool:
-    """Workers on this machine. If a worker dies, its match is void and another worker replaces it."""
+    """Workers on this machine. If a worker dies, its match is void and another worker replaces it. Implements ``plan.Pool``."""
 
     #: A worker that dies is replaced at once.
     has_workers = True
@@ -87,12 +68,12 @@ class LocalPool:
         self._workers[pipe].task = task
         with contextlib.suppress(OSError):
             # A worker that has died is found when its answer is waited for.
-            pipe.send(task)
+            pipe.send(without_files(task))
 
-    def wait(self, seconds: float) -> list[Finished]:
+    def wait(self, seconds: float) -> list[Record]:
         """Wait for the end of a match."""
         busy = [pipe for pipe, worker in self._workers.items() if worker.task is not None]
-        finished = []
+        ended = []
         for ready in connection.wait(busy, seconds):
             assert isinstance(ready, connection.Connection)
             worker = self._workers[ready]
@@ -100,21 +81,20 @@ class LocalPool:
             assert task is not None
             self.room += 1
             try:
-                report = ready.recv()
+                ended.append(ready.recv())
                 self._idle.append(ready)
             except (EOFError, OSError):
                 if self._is_closed:
                     # Another thread ends all workers, this one included.
-                    report = Void(task.key, "The worker processes were terminated.", "")
+                    ended.append(Record(task.key, void="The worker processes were terminated."))
                 else:
                     del self._workers[ready]
-                    report = worker_ended(task, f"Its worker process has ended ({worker.end()})", self._setup[0])
+                    ended.append(worker_ended(task, f"Its worker process has ended ({worker.end()})", self._setup[0]))
                     self._start()
-            finished.append(Finished(task, report))
-        if not finished:
+        if not ended:
             for worker in self._workers.values():
                 worker.go_on()
-        return finished
+        return ended
 
     def close(self) -> None:
         """End all workers; their supervisors end the matches that were running. Another thread may be waiting for one of them."""
@@ -128,12 +108,17 @@ class LocalPool:
         self._idle.clear()
 
 
-def worker_ended(task: Task, text: str, terms: Terms) -> Void:
-    """Return the report of a match whose worker has ended; ``text`` says so, without its full stop."""
-    reason = ""
+def without_files(task: Task) -> Task:
+    """Return a task as it is sent to workers, which know the files of its entries."""
+    return task._replace(seats={seat: entry._replace(files={}) for seat, entry in task.seats.items()})
+
+
+def worker_ended(task: Task, text: str, terms: Terms) -> Record:
+    """Return the record of a match whose worker has ended; ``text`` says so, without its full stop."""
+    cause = ""
     if terms.options.isolation in ("none", "limits"):
-        text, reason = f'{text}; a bot without a sandbox can do that, which isolation = "strict" prevents', SUPERVISOR
-    return Void(task.key, f"{text}.", "", reason=reason)
+        text, cause = f'{text}; a bot without a sandbox can do that, which isolation = "strict" prevents', SUPERVISOR
+    return Record(task.key, void=f"{text}.", cause=cause)
 
 
 class _Process:

@@ -21,10 +21,10 @@ from referee.players.names import resolve
 from referee.players.player import is_human
 from referee.replay.paths import SUFFIX, is_replay, make_folder, reserve
 from referee.support.outputs import check_output
+from referee.tournament.here import HerePool
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.local import LocalPool, checked_slots
 from referee.tournament.plan import NoStore, check_played, playing
-from referee.tournament.pool import HerePool, WorkerPool
 from referee.tournament.starts import drawn, match_seed
 from referee.tournament.worker import Terms, replay_path
 from referee.wire.seeds import new_seed, secret_of
@@ -215,7 +215,7 @@ def _many(
     games: dict[str, ManyGame] = {}
     try:
         with contextlib.closing(LocalPool(Terms(game.info.name, settings.rules, request.options), entries, parts, slots)) as pool:
-            for ended, in_turn in played(tasks, WorkerPool(pool), 100 * pool.slots):
+            for ended, in_turn in played(tasks, pool, 100 * pool.slots):
                 for task, record in ended:
                     number = numbers[task.key]
                     replay = _replay_of(folder, number, len(schedule))

@@ -14,8 +14,9 @@ import contextlib
 from collections import Counter, deque
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from referee.errors import MatchVoid, StartError
-from referee.tournament.values import Record, Task
+from referee.errors import BUSY, MatchVoid, StartError
+from referee.isolation.machine import SHORTAGES
+from referee.tournament.values import FATAL, Record, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Mapping, Sequence
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 #: The number of void attempts after which a task is given up: the last void is its record.
 MOST_VOIDS = 3
+#: Play stops after this number of matches in a row, each with other bots, in which the machine failed.
+_MOST_FAILURES = 3
 #: The most seconds between two looks at the pool.
 _TICK = 0.5
 #: The most groups in one transaction, so that a long history doesn't keep other processes from writing.
@@ -36,6 +39,10 @@ NOT_WANTED = "not wanted"
 
 class PlayStopped(MatchVoid):
     """No match can be played at present, for example because the disk is full. All records so far are stored."""
+
+
+class MachineFailed(PlayStopped):
+    """Matches are void because this machine can't give bots what they are promised. The text is a sentence for the staff."""
 
 
 class Plan(Protocol):
@@ -67,8 +74,8 @@ class Store(Protocol):
     def lookup(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
         """Return the existing records, by key, and store nothing."""
 
-    def add(self, record: Record, *, counts: bool) -> None:
-        """Store an attempt. It ``counts`` as the task's record unless the task has one already."""
+    def add_all(self, attempts: Sequence[tuple[Record, bool]]) -> None:
+        """Store attempts together, each with whether it counts: as the task's record, unless the task has one already."""
 
 
 class NoStore:
@@ -84,8 +91,8 @@ class NoStore:
 
     lookup = put
 
-    def add(self, record: Record, *, counts: bool) -> None:
-        """Only the plan gets the record."""
+    def add_all(self, attempts: Sequence[tuple[Record, bool]]) -> None:
+        """Only the plan gets the records."""
 
 
 class Pool(Protocol):
@@ -105,11 +112,9 @@ class Pool(Protocol):
     def wait(self, seconds: float) -> Sequence[Record]:
         """Wait at most this time until an attempt has ended; return the records of those that have.
 
-        A task may have a second record if its worker seemed lost. PlayStopped if no match can be played at present.
+        A task may have a second record if its worker seemed lost, or one that no longer matters. PlayStopped if no match can be played at
+        present.
         """
-
-    def cancel(self, key: str) -> None:
-        """Stop waiting for this task. Its record may still come."""
 
 
 class Turns:
@@ -192,6 +197,29 @@ def after_three() -> GivesUp:
     return gives_up
 
 
+class _Failures:
+    """Decides when play has to stop: no match can be played, or the machine failed in several matches in a row, each with other bots."""
+
+    def __init__(self, most_shortages: int) -> None:
+        self._most_shortages = most_shortages
+        #: The names hit by failures of the machine since the last match that was played.
+        self._hit: set[frozenset[str]] = set()
+
+    def stop(self, record: Record) -> PlayStopped | None:
+        """Note an attempt. Return why no further one can follow, None if it can."""
+        if record.cause == FATAL:
+            return PlayStopped(record.void)
+        if record.replay:
+            self._hit.clear()
+        if record.cause not in (*SHORTAGES, BUSY):
+            return None
+        self._hit.add(frozenset(record.hit))
+        if len(self._hit) < (self._most_shortages if record.cause in SHORTAGES else _MOST_FAILURES):
+            return None
+        several = f" in {len(self._hit)} matches in a row with different bots" if len(self._hit) > 1 else ""
+        return MachineFailed(f"Play is stopped, because this machine failed{several}: {record.void}")
+
+
 def play(plan: Plan, store: Store, pool: Pool, listener: Listener = lambda *_: None, gives_up: GivesUp | None = None) -> None:
     """Play what a plan asks for until nothing is open. After a kill at any moment, the same call with a new plan goes on.
 
@@ -202,31 +230,41 @@ def play(plan: Plan, store: Store, pool: Pool, listener: Listener = lambda *_: N
         listener(step.ended, step.running)
 
 
-def playing(plan: Plan, store: Store, pool: Pool, gives_up: GivesUp | None = None) -> Generator[Step, None, None]:
-    """Play as ``play`` does, and yield each step instead."""
+def playing(
+    plan: Plan, store: Store, pool: Pool, gives_up: GivesUp | None = None, most_shortages: int = _MOST_FAILURES
+) -> Generator[Step, None, None]:
+    """Play as ``play`` does, and yield each step instead.
+
+    PlayStopped if no match can be played at present, and after ``most_shortages`` matches in a row, each with other bots, for which the
+    machine lacked something. What has ended is stored before.
+    """
     turns, running, gives_up = Turns(plan, store.put), dict[str, Task](), gives_up or after_three()
+    failures = _Failures(most_shortages)
     _deliver(turns, store)
     _give_out(plan, turns, pool, running)
     yield Step((), running.values())
     while turns.order:
         _give_out(plan, turns, pool, running)
-        attempts = [(record, running.pop(record.key, None)) for record in pool.wait(_TICK)]
+        records = pool.wait(_TICK)
+        stop = next(filter(None, map(failures.stop, records)), None)
+        attempts = [(record, running.pop(record.key, None)) for record in records if record.cause != FATAL]
         # Free slots get work before anything is stored, unless one of the records may be a reason to stop.
-        goes_on = all(record.started and not record.void for record, _ in attempts)
+        goes_on = stop is None and all(record.started and not record.void for record, _ in attempts)
         if goes_on:
             _give_out(plan, turns, pool, running)
-        with store.step():
-            for record, task in attempts:
-                is_over = not record.void or (task is not None and gives_up(task, record))
-                store.add(record, counts=is_over)
-                if task is not None and is_over:
-                    turns.records[task.key] = record
-                elif task is not None:
-                    turns.missing.appendleft(task)
+        over = [not record.void or (task is not None and gives_up(task, record)) for record, task in attempts]
+        store.add_all([(record, is_over) for (record, _), is_over in zip(attempts, over, strict=True)])
+        for (record, task), is_over in zip(attempts, over, strict=True):
+            if task is not None and is_over:
+                turns.records[task.key] = record
+            elif task is not None:
+                turns.missing.appendleft(task)
         _deliver(turns, store)
         if goes_on:
             _give_out(plan, turns, pool, running)
         yield Step([Ended(task, record) for record, task in attempts if task is not None], running.values())
+        if stop is not None:
+            raise stop
 
 
 def _deliver(turns: Turns, store: Store) -> None:
@@ -240,7 +278,6 @@ def _give_out(plan: Plan, turns: Turns, pool: Pool, running: dict[str, Task]) ->
     """Give a task to every free slot, and end tasks that the plan no longer wants."""
     for key in [key for key, task in running.items() if not plan.wants(task)]:
         del running[key]
-        pool.cancel(key)
     while turns.missing and pool.room > 0:
         task = turns.missing.popleft()
         if plan.wants(task):

@@ -35,7 +35,7 @@ from referee.handins.values import Entry
 from referee.tournament.database import required
 from referee.tournament.plan import Ended
 from referee.tournament.rows import ModelTable
-from referee.tournament.transactions import Database, StoreError, quoted, storable
+from referee.tournament.transactions import Database, StoreError, again, quoted, storable
 from referee.tournament.values import Record, Task
 from referee.version import __version__
 
@@ -224,6 +224,16 @@ class Store:
             first = select(_records.c.number).where(_records.c.key == record.key, _records.c.counts == 1)
             is_first = counts and connection.execute(first).first() is None
             connection.execute(insert(_records).values(**_record_row(record), counts=int(is_first), ended=time.time()))
+
+    def add_all(self, attempts: Sequence[tuple[Record, bool]]) -> None:
+        """Store attempts together, each with whether it counts. Where a restart of the database's server cuts that off, they are stored again."""
+
+        def write() -> None:
+            with self.step():
+                for record, counts in attempts:
+                    self.add(record, counts=counts)
+
+        again(write)
 
     def forget(self, keys: Iterable[str]) -> None:
         """Make the records of tasks not count any more, so that the tasks are played again. The records are kept."""

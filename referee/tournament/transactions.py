@@ -221,6 +221,14 @@ class Database:
                     connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
 
 
+def again(call: Callable[[], _Read]) -> _Read:
+    """Return what a call returns that may be made twice: it is repeated if the database's server was restarted meanwhile."""
+    try:
+        return call()
+    except ConnectionLost:
+        return call()
+
+
 def storable(value: str) -> str:
     """Return a text as a database takes it: PostgreSQL stores no NUL, and neither database a lone surrogate."""
     return value if value.isprintable() else escape(value, _LONGEST)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 #: The number of void attempts after which a match is given up.
 MOST_VOIDS = 3
+#: The cause of a void record after which no match can be played at present, for example because the disk is full. It is no attempt.
+FATAL = "fatal"
 #: A team is an entry that can play every seat.
 Team = Entry
 
@@ -104,8 +106,8 @@ class Record(NamedTuple):
     player failed before the first step. ``seconds`` is the time used by each seat, ``slowest`` its slowest answer, ``answers`` the number of
     its answers. ``wall_seconds`` is the duration of the match, ``host`` the machine that played it.
 
-    ``void`` says why a match doesn't count, "" if it does; ``cause`` is then the code of ``MatchVoid``, and ``hit`` are the names of
-    those whose bots the failure hit.
+    ``void`` says why a match doesn't count, "" if it does; ``cause`` is then the code of ``MatchVoid`` or ``FATAL``, and ``hit`` are the
+    names of those whose bots the failure hit.
     """
 
     key: str

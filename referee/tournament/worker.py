@@ -31,7 +31,7 @@ from referee.match.start import Start
 from referee.players.names import resolve
 from referee.players.player import is_human
 from referee.replay.paths import SUFFIX, reserve
-from referee.tournament.values import Record
+from referee.tournament.values import FATAL, Record
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
@@ -51,37 +51,6 @@ class Terms(NamedTuple):
     options: MatchOptions = MatchOptions()
 
 
-class Completed(NamedTuple):
-    """A match that was played."""
-
-    record: Record
-
-
-class Void(NamedTuple):
-    """A match that was void: it counts for nobody. ``is_fatal``: no match can be played at present, for example because the disk is full.
-
-    ``reason`` is the code of ``MatchVoid``; ``teams`` are the teams whose bots the failure hit.
-    """
-
-    key: str
-    text: str
-    host: str
-    is_fatal: bool = False
-    reason: str = ""
-    teams: tuple[str, ...] = ()
-
-
-class NotStarted(NamedTuple):
-    """A team's program that could not be started."""
-
-    key: str
-    team: str
-    text: str
-
-
-Report = Completed | Void | NotStarted
-
-
 class Worker:
     """Plays matches. ``teams`` are all teams by name; replays go into ``folder``, each named by its match's key."""
 
@@ -99,8 +68,8 @@ class Worker:
         if self._launcher is not None:
             self._launcher.close()
 
-    def play(self, task: Task) -> Report:
-        """Play one match. Errors of the teams and of the referee become reports."""
+    def play(self, task: Task) -> Record:
+        """Play one match. Errors of the teams and of the referee become records, too."""
         begun = time.monotonic()
         try:
             settings = self._game.codec.settings(self._terms.rules, dict(task.settings))
@@ -108,24 +77,26 @@ class Worker:
             return self._played(task, settings, bots, begun)
         except (PlayerError, StartError) as error:
             if error.seat is None:
-                return Void(task.key, str(error), self._host, is_fatal=True)
-            return NotStarted(task.key, task.names[error.seat], str(error))
+                return self._void(task, str(error), FATAL)
+            absent = task.names[error.seat]
+            faults = {seat: str(error) for seat, name in task.names.items() if name == absent}
+            return Record(task.key, text=str(error), faults=faults, started=False)
         except SettingsError as error:
-            return Void(task.key, f"The settings of the match are refused: {error}", self._host, is_fatal=True)
-        except UsageError as error:
-            return Void(task.key, str(error), self._host, is_fatal=True)
-        except (ReplayUnwritten, CopyUnwritten) as error:
-            return Void(task.key, str(error), self._host, is_fatal=True)
+            return self._void(task, f"The settings of the match are refused: {error}", FATAL)
+        except (UsageError, ReplayUnwritten, CopyUnwritten) as error:
+            return self._void(task, str(error), FATAL)
         except MatchVoid as error:
-            teams = tuple(task.names[seat] for seat in error.seats)
-            return Void(task.key, str(error), self._host, reason=error.reason, teams=teams)
+            return self._void(task, str(error), error.reason, tuple(task.names[seat] for seat in error.seats))
         except RefereeError as error:
-            return Void(task.key, str(error), self._host)
+            return self._void(task, str(error))
         except OSError as error:
-            text = f"{error.filename or 'a file'}: {error.strerror or error}"
-            return Void(task.key, text, self._host, is_fatal=error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS))
+            is_fatal = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
+            return self._void(task, f"{error.filename or 'a file'}: {error.strerror or error}", FATAL if is_fatal else "")
 
-    def _played(self, task: Task, settings: Settings, bots: Mapping[Seat, Bot], begun: float) -> Report:
+    def _void(self, task: Task, text: str, cause: str = "", hit: tuple[str, ...] = ()) -> Record:
+        return Record(task.key, host=self._host, void=text, cause=cause, hit=hit)
+
+    def _played(self, task: Task, settings: Settings, bots: Mapping[Seat, Bot], begun: float) -> Record:
         replay = replay_path(self._folder, task.key)
         players = {seat: self._player(bot, task.names[seat], task.blamed) for seat, bot in bots.items()}
         start = Start.of(self._game, settings, task.seed)
@@ -135,7 +106,7 @@ class Worker:
         reserve(replay, (), tuple(players), force=True)
         match = MatchSpec(self._game, settings, players, start, self._terms.options, replay)
         result = Match(match, launcher=self._launcher).run()
-        return Completed(self._record(task, result, time.monotonic() - begun))
+        return self._record(task, result, time.monotonic() - begun)
 
     def _player(self, bot: Bot, team: str, blamed: Container[str]) -> Bot:
         """The player of a team; the replay names the team, whatever its bot calls itself."""

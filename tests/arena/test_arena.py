@@ -23,21 +23,20 @@ from referee.arena.plan import ArenaMatches
 from referee.arena.verify import contradicted
 from referee.arena.versions import REFUSED, Version
 from referee.errors import UsageError
-from referee.tournament.worker import Completed, Report
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.author.check.run import CheckRequest
-    from referee.tournament.values import Task
+    from referee.tournament.values import Record, Task
 
 
-def by_strength(strengths: dict[str, int]) -> Callable[[Task], Report]:
+def by_strength(strengths: dict[str, int]) -> Callable[[Task], Record]:
     """Matches in which a stronger hunter needs fewer steps, and a stronger prey makes it need more."""
 
-    def play_match(task: Task) -> Report:
+    def play_match(task: Task) -> Record:
         hunter, prey = (strengths.get(task.names[seat], 5) for seat in ("hunter", "prey"))
-        return Completed(record(task, 20 - hunter + prey))
+        return record(task, 20 - hunter + prey)
 
     return play_match
 
@@ -276,7 +275,7 @@ def test_an_arena_that_was_stopped_at_any_match_goes_on_with_the_same_duels(tmp_
         for most in stops:
             count = itertools.count()
 
-            def dies(task: Task, count: itertools.count[int] = count, most: int = most) -> Report:
+            def dies(task: Task, count: itertools.count[int] = count, most: int = most) -> Record:
                 if next(count) == most:
                     raise KeyboardInterrupt
                 return play(task)
@@ -395,7 +394,7 @@ def test_a_version_that_joins_while_others_play_ends_the_plan(tmp_path: Path, mo
     other = open_arena(tmp_path / "arena")
     count = itertools.count()
 
-    def joins(task: Task) -> Report:
+    def joins(task: Task) -> Record:
         if next(count) == 5:
             add(other, "late")
         return play(task)

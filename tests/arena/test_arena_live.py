@@ -20,8 +20,9 @@ from referee.arena.players_version import players_version
 from referee.arena.season_work import say
 from referee.errors import MatchVoid, UsageError
 from referee.isolation import known_good, machine
-from referee.tournament.pool import MachineFailed
-from referee.tournament.worker import Report, Void, replay_path
+from referee.tournament.plan import MachineFailed
+from referee.tournament.values import Record
+from referee.tournament.worker import replay_path
 from referee.tournament.workers import Workers
 
 if TYPE_CHECKING:
@@ -140,8 +141,8 @@ def test_an_arena_pauses_while_its_machine_fails_and_goes_on(
     arena.isolate("none")
     done = arena.counts().done
 
-    def fails(task: Task) -> Report:
-        return Void(task.key, "No memory is left.", "here", reason="memory", teams=("Ada v1",))
+    def fails(task: Task) -> Record:
+        return Record(task.key, host="here", void="No memory is left.", cause="memory", hit=("Ada v1",))
 
     with pytest.raises(MachineFailed, match="No memory is left") as raised:
         run(arena, 2, PretendPool(fails))

@@ -14,16 +14,14 @@ from leagues import PretendPool, play, record
 from referee.arena.arena import open_arena
 from referee.arena.blame import disputed
 from referee.errors import SUPERVISOR
-from referee.tournament.worker import Completed, Void
+from referee.tournament.values import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from referee.arena.arena import OpenArena
-    from referee.tournament.local import Finished
     from referee.tournament.values import Task
-    from referee.tournament.worker import Report
 
 DUELS = 60
 
@@ -35,25 +33,25 @@ class Killed(Exception):
 class KilledPool(PretendPool):
     """Now and then the process is killed."""
 
-    def __init__(self, match: Callable[[Task], Report], seed: int) -> None:
+    def __init__(self, match: Callable[[Task], Record], seed: int) -> None:
         super().__init__(match)
         self._lots = random.Random(seed)
 
-    def wait(self, seconds: float) -> Sequence[Finished]:
+    def wait(self, seconds: float) -> Sequence[Record]:
         if self._lots.random() < 0.1:
             raise Killed
         return super().wait(seconds)
 
 
-def match(task: Task) -> Report:
+def match(task: Task) -> Record:
     """How a match ends: a function of its bots and its start. One version never starts, and a few matches are given up."""
     number = int(hashlib.sha256(f"{sorted(task.names.items())} {task.seed}".encode()).hexdigest()[:8], 16)
     faults = {seat: "It can't start." for seat, name in task.names.items() if name.startswith("broken")}
     if faults:
-        return Completed(record(task, started=False, faults=faults, fault_kinds=dict.fromkeys(faults, "crashed")))
+        return record(task, started=False, faults=faults, fault_kinds=dict.fromkeys(faults, "crashed"))
     if number % 13 == 0:
-        return Void(task.key, "No machine can play it.", "here")
-    return Completed(record(task, number % 30))
+        return Record(task.key, host="here", void="No machine can play it.")
+    return record(task, number % 30)
 
 
 def fill(arena: OpenArena) -> None:
@@ -122,10 +120,10 @@ def test_versions_of_one_team_are_one_opponent_and_references_are_never_to_blame
         for name, team in (("one", "mine"), ("two", "mine"), ("bad", "bad"), ("other", "other")):
             add(arena, name, team)
 
-        def kills(task: Task) -> Report:
+        def kills(task: Task) -> Record:
             if "bad v1" not in task.names.values() or "bad v1" in task.blamed:
                 return play(task)
-            return Void(task.key, "Something happened.", "here", reason=SUPERVISOR)
+            return Record(task.key, host="here", void="Something happened.", cause=SUPERVISOR)
 
         pool = PretendPool(kills, 1)
         notes = run(arena, 40, pool)

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from referee.tournament.values import Task
-    from referee.tournament.worker import Report
+    from referee.tournament.values import Record, Task
 
 
 def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +89,7 @@ def test_a_server_that_is_restarted_is_waited_for(tmp_path: Path, monkeypatch: p
     # Stopped, it is started again by the first pause of the one who waits for it.
     moments = {3: restart, 7: server.stop, 12: crash_within_a_write}
 
-    def play_match(task: Task) -> Report:
+    def play_match(task: Task) -> Record:
         moments.get(next(count), lambda: None)()
         return play(task)
 

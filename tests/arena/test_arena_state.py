@@ -27,8 +27,7 @@ from referee.arena.versions import ACCEPTED, REFUSED, Version
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
 from referee.tournament import ratings
-from referee.tournament.values import PairedComparison, Team
-from referee.tournament.worker import Completed, Report
+from referee.tournament.values import PairedComparison, Record, Team
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,10 +102,10 @@ def test_a_state_that_grew_is_that_which_is_read_anew(seed: int, tmp_path: Path)
 def test_the_state_has_the_results_of_the_matches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     accept_all(monkeypatch)
 
-    def sometimes_absent(task: Task) -> Report:
+    def sometimes_absent(task: Task) -> Record:
         for seat in ("hunter", "prey"):
             if task.names[seat] == "mine v2":
-                return Completed(record(task, started=False, faults={seat: "no"}, fault_kinds={seat: "crashed"}))
+                return record(task, started=False, faults={seat: "no"}, fault_kinds={seat: "crashed"})
         return play(task)
 
     with closing(begin(tmp_path / "arena", 3)) as arena:
@@ -138,7 +137,7 @@ def test_the_choice_of_duels_leaves_the_cores_to_the_matches(tmp_path: Path) -> 
     def threads() -> list[int]:
         return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
 
-    def looks(task: Task) -> Report:
+    def looks(task: Task) -> Record:
         seen.update(threads())
         return play(task)
 
@@ -161,7 +160,7 @@ def test_standings_of_an_arena_that_was_stopped_are_those_of_the_duels_that_are_
     accept_all(monkeypatch)
     count = itertools.count()
 
-    def dies(task: Task) -> Report:
+    def dies(task: Task) -> Record:
         if next(count) == 11:
             raise KeyboardInterrupt
         return play(task)
@@ -237,7 +236,7 @@ def test_matches_of_duels_that_are_not_over_are_shown(tmp_path: Path, monkeypatc
     accept_all(monkeypatch)
     seen = []
 
-    def looks(task: Task) -> Report:
+    def looks(task: Task) -> Record:
         seen.append({match.id for match in ArenaViews(arena.store).matches(MatchesQuery(limit=200)).matches})
         return play(task)
 
@@ -250,7 +249,7 @@ def test_the_last_match_takes_one_reading_and_its_readers_share_it(tmp_path: Pat
     accept_all(monkeypatch)
     counts: list[tuple[int, int]] = []
 
-    def looks(task: Task) -> Report:
+    def looks(task: Task) -> Record:
         # So many duels are planned, most of them without a match.
         views = ArenaViews(arena.store, stale_seconds=60)
         with monkeypatch.context() as patch:
@@ -270,7 +269,7 @@ def test_pages_have_results_while_their_batch_is_played(tmp_path: Path, monkeypa
     accept_all(monkeypatch)
     seen: list[tuple[int, set[float]]] = []
 
-    def looks(task: Task) -> Report:
+    def looks(task: Task) -> Record:
         entries = views.standings().entries
         seen.append((sum(entry.duels for entry in entries) // 2, {entry.rating for entry in entries}))
         return play(task)
@@ -295,7 +294,7 @@ def test_a_rating_is_recorded_while_the_next_duels_are_played(tmp_path: Path, mo
     accept_all(monkeypatch)
     seen: list[tuple[int, int]] = []
 
-    def looks(task: Task) -> Report:
+    def looks(task: Task) -> Record:
         seen.append((len(seen) // 2, max((point.duels for point in arena.results.rated.values()), default=0)))
         return play(task)
 

@@ -21,9 +21,9 @@ from referee.grading.grade_class import Selection, grade_class
 from referee.grading.grading import OpenGrading, is_begun, open_grading
 from referee.handins.collect import collect
 from referee.handins.values import MISSING, REFUSED, HandIn
-from referee.tournament.local import Finished, LocalPool
+from referee.tournament.local import LocalPool
 from referee.tournament.plan import PlayStopped
-from referee.tournament.worker import Report, Void
+from referee.tournament.values import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -199,11 +199,11 @@ def by_key(opened: OpenGrading) -> dict[str, Trial]:
 def test_every_public_match_has_ended_before_the_first_hidden_one_begins(tmp_path: Path) -> None:
     failed: list[str] = []
 
-    def fails_once(task: Task) -> Report:
+    def fails_once(task: Task) -> Record:
         # The last match of the schedule is public; it is void at first and has to be played again.
         if task.key == last and not failed:
             failed.append(task.key)
-            return Void(task.key, "The sandbox failed.", "")
+            return Record(task.key, void="The sandbox failed.")
         return play(task)
 
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
@@ -338,6 +338,7 @@ class Failing:
     def __init__(self, pool: LocalPool, student: str) -> None:
         self._pool = pool
         self._student = student
+        self._hers: set[str] = set()
         self.slots = pool.slots
         self.has_workers = pool.has_workers
 
@@ -346,14 +347,12 @@ class Failing:
         return self._pool.room
 
     def submit(self, task: Task) -> None:
+        self._hers.update([task.key] * (self._student in task.names.values()))
         self._pool.submit(task)
 
-    def wait(self, seconds: float) -> list[Finished]:
+    def wait(self, seconds: float) -> list[Record]:
         void = "The referee was kept off the processor."
-        return [
-            Finished(task, Void(task.key, void, "") if self._student in task.names.values() else report)
-            for task, report in self._pool.wait(seconds)
-        ]
+        return [Record(ended.key, void=void) if ended.key in self._hers else ended for ended in self._pool.wait(seconds)]
 
     def close(self) -> None:
         self._pool.close()

@@ -12,7 +12,7 @@ from referee.grading import marks, needs
 from referee.grading.rubric import commitment_of
 from referee.players.names import resolve
 from referee.tournament.values import Task, Team
-from referee.tournament.worker import Completed, Terms, Worker
+from referee.tournament.worker import Terms, Worker
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -297,5 +297,5 @@ def played(rubric: Rubric, seat: str, players: dict[str, str], folder: Path) -> 
         report = worker.play(task)
     finally:
         worker.close()
-    assert isinstance(report, Completed), report
-    return task, report.record
+    assert report.replay, report
+    return task, report

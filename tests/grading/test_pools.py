@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import rubrics
-from leagues import Notes, PretendPool
+from leagues import Notes, PretendPool, not_started
 
 from referee.errors import BUSY, SUPERVISOR
 from referee.grading import rubric as reader
@@ -18,8 +18,7 @@ from referee.grading.pools import Deadline, TimeIsUp
 from referee.handins.values import HandIn
 from referee.isolation.machine import MEMORY
 from referee.tournament.plan import PlayStopped
-from referee.tournament.values import Record
-from referee.tournament.worker import Completed, NotStarted, Report, Void
+from referee.tournament.values import FATAL, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,20 +38,18 @@ def hand_in(name: str) -> HandIn:
     return HandIn(name, name, Path.cwd(), {"hunter": "boxer", "prey": "runner"})
 
 
-def ended(task: Task, faults: dict[str, str] | None = None) -> Completed:
+def ended(task: Task, faults: dict[str, str] | None = None) -> Record:
     """A match that ends after a number of steps that the task decides."""
     faults = faults or {}
     steps = int(hashlib.sha256(task.key.encode()).hexdigest(), 16) % 40
-    return Completed(
-        Record(task.key, steps=steps, faults=faults, fault_kinds=dict.fromkeys(faults, "crashed"), replay=f"replays/{task.key}")
-    )
+    return Record(task.key, steps=steps, faults=faults, fault_kinds=dict.fromkeys(faults, "crashed"), replay=f"replays/{task.key}")
 
 
-def judged(task: Task) -> Report:
+def judged(task: Task) -> Record:
     """Dora's program can't be started, carl's crashes as prey."""
     for seat, name in task.names.items():
         if name == "dora":
-            return NotStarted(task.key, name, "It can't be built.")
+            return not_started(task, name, "It can't be built.")
         if name == "carl" and seat == "prey":
             return ended(task, {seat: "It crashed."})
     return ended(task)
@@ -65,14 +62,14 @@ class FailingMachine:
         self._lots, self._failures = lots, failures
         self._tries: dict[str, int] = {}
 
-    def __call__(self, task: Task) -> Report:
+    def __call__(self, task: Task) -> Record:
         tries = self._tries[task.key] = self._tries.get(task.key, 0) + 1
         if tries < 3 and self._lots.random() < self._failures:
-            return Void(task.key, "The machine failed.", "here")
+            return Record(task.key, host="here", void="The machine failed.")
         return judged(task)
 
 
-def graded(folder: Path, play: Callable[[Task], Report], slots: int = 1) -> tuple[Grades, Notes]:
+def graded(folder: Path, play: Callable[[Task], Record], slots: int = 1) -> tuple[Grades, Notes]:
     notes = Notes()
     with open_grading(folder, written(folder.parent)) as opened:
         opened.take([hand_in(name) for name in STUDENTS])
@@ -145,7 +142,7 @@ def test_a_moved_grading_and_the_same_files_at_another_place_keep_their_records(
         assert records(opened.grades()) == records(before)
 
 
-def opened_for(folder: Path, play: Callable[[Task], Report]) -> tuple[Grades, Notes, int]:
+def opened_for(folder: Path, play: Callable[[Task], Record]) -> tuple[Grades, Notes, int]:
     """Grade ada alone; return the marks, what was said, and the number of void attempts."""
     notes = Notes()
     with open_grading(folder, written(folder.parent)) as opened:
@@ -159,11 +156,11 @@ def test_after_two_voids_without_a_culprit_the_hand_in_loses_the_next_one(reason
     """A bot that ends its worker leaves nothing to judge; one that keeps the machine busy loses by the match's own judgement."""
     blamed: list[bool] = []
 
-    def play(task: Task) -> Report:
+    def play(task: Task) -> Record:
         blamed.append(bool(task.blamed))
         if reason == BUSY and task.blamed:
             return ended(task, {"hunter": "It kept the machine busy."} if task.names["hunter"] == "ada" else {"prey": "It did."})
-        return Void(task.key, "Nobody saw it.", "here", reason=reason, teams=("ada", "still (opponent)") if reason == BUSY else ())
+        return Record(task.key, host="here", void="Nobody saw it.", cause=reason, hit=("ada", "still (opponent)") if reason == BUSY else ())
 
     grades, notes, voids = opened_for(tmp_path / "out", play)
     assert (blamed, voids) == ([False, False, True, True, True, True], 2)
@@ -178,10 +175,10 @@ def test_after_two_voids_without_a_culprit_the_hand_in_loses_the_next_one(reason
 
 
 def test_a_busy_machine_that_hits_only_the_opponent_is_nobodys_fault(tmp_path: Path) -> None:
-    def play(task: Task) -> Report:
+    def play(task: Task) -> Record:
         assert not task.blamed
         opponent = next(name for name in task.names.values() if name != "ada")
-        return Void(task.key, "It was busy.", "here", reason=BUSY, teams=(opponent,))
+        return Record(task.key, host="here", void="It was busy.", cause=BUSY, hit=(opponent,))
 
     grades, _, voids = opened_for(tmp_path / "out", play)
     assert (grades.students[0].status, voids) == ("void", 12)
@@ -189,7 +186,7 @@ def test_a_busy_machine_that_hits_only_the_opponent_is_nobodys_fault(tmp_path: P
 
 
 def test_what_the_machine_lacks_is_left_to_another_run_at_once(tmp_path: Path) -> None:
-    grades, notes, voids = opened_for(tmp_path / "out", lambda task: Void(task.key, "No memory is left.", "here", reason=MEMORY))
+    grades, notes, voids = opened_for(tmp_path / "out", lambda task: Record(task.key, host="here", void="No memory is left.", cause=MEMORY))
     assert (grades.students[0].status, voids) == ("void", 4)
     assert notes.sentences[0] == "ada and still (opponent): No memory is left."
     with open_grading(tmp_path / "out") as opened:
@@ -201,9 +198,9 @@ def test_what_the_machine_lacks_is_left_to_another_run_at_once(tmp_path: Path) -
 
 
 def test_a_rerun_plays_and_mentions_nobody_else(tmp_path: Path) -> None:
-    def plays_badly(task: Task) -> Report:
+    def plays_badly(task: Task) -> Record:
         if "bob" in task.names.values():
-            return Void(task.key, "The machine failed.", "here")
+            return Record(task.key, host="here", void="The machine failed.")
         return judged(task)
 
     _, first = graded(tmp_path / "out", plays_badly)
@@ -221,9 +218,9 @@ def test_a_rerun_plays_and_mentions_nobody_else(tmp_path: Path) -> None:
 def test_a_full_disk_stops_play_and_what_has_ended_before_is_stored(tmp_path: Path) -> None:
     ends: list[str] = []
 
-    def fills_the_disk(task: Task) -> Report:
+    def fills_the_disk(task: Task) -> Record:
         ends.append(task.key)
-        return Void(task.key, "replays: No space left on device", "here", is_fatal=True) if len(ends) == 3 else judged(task)
+        return Record(task.key, host="here", void="replays: No space left on device", cause=FATAL) if len(ends) == 3 else judged(task)
 
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
         opened.take([hand_in(name) for name in STUDENTS])
@@ -247,7 +244,7 @@ def test_matches_that_run_at_the_deadline_count(tmp_path: Path) -> None:
     """The results of a container are complete as far as there was time."""
     deadline, notes = SetDeadline(), Notes()
 
-    def passes_it(task: Task) -> Report:
+    def passes_it(task: Task) -> Record:
         deadline.seconds = -1.0
         return judged(task)
 
@@ -259,9 +256,9 @@ def test_matches_that_run_at_the_deadline_count(tmp_path: Path) -> None:
 
 
 def test_an_opponent_that_could_not_start_is_tried_again(tmp_path: Path) -> None:
-    def lacks_still(task: Task) -> Report:
+    def lacks_still(task: Task) -> Record:
         if "still (opponent)" in task.names.values():
-            return NotStarted(task.key, "still (opponent)", "It is no program.")
+            return not_started(task, "still (opponent)", "It is no program.")
         return judged(task)
 
     grades, _, _ = opened_for(tmp_path / "out", lacks_still)

@@ -13,8 +13,8 @@ from referee.errors import BUSY, DISPUTED, SUPERVISOR
 from referee.league.league import open_league
 from referee.league.playing import LeaguePlay
 from referee.tournament.disputes import Dispute, blamed
-from referee.tournament.pool import MachineFailed
-from referee.tournament.worker import Completed, Report, Void
+from referee.tournament.plan import MachineFailed
+from referee.tournament.values import Record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,14 +77,14 @@ def test_one_culprit_is_all_who_is_found(others: list[str]) -> None:
     )
 
 
-def killer(task: Task, reason: str, *, is_judged: bool = True) -> Report:
+def killer(task: Task, reason: str, *, is_judged: bool = True) -> Record:
     """Matches of T0 are void; once it is to blame it loses them, if they can be judged."""
     if "T0" not in task.names.values():
         return play(task)
     if "T0" in task.blamed and is_judged:
         seat = next(seat for seat, team in task.names.items() if team == "T0")
-        return Completed(record(task, 0, faults={seat: "It killed."}, fault_kinds={seat: "crashed"}))
-    return Void(task.key, "Something happened.", "here", reason=reason)
+        return record(task, 0, faults={seat: "It killed."}, fault_kinds={seat: "crashed"})
+    return Record(task.key, host="here", void="Something happened.", cause=reason)
 
 
 @pytest.mark.parametrize("reason", DISPUTED)
@@ -108,7 +108,7 @@ def test_what_is_known_outlasts_the_process(tmp_path: Path) -> None:
 
     left = [3]
 
-    def mortal(task: Task) -> Report:
+    def mortal(task: Task) -> Record:
         left[0] -= "T0" in task.names.values()
         if left[0] < 0:
             raise Stopped
@@ -145,10 +145,10 @@ def test_a_busy_machine_blames_the_one_that_it_could_not_judge(tmp_path: Path) -
     """T1 is suspected by each of its opponents' matches, and T0 by none."""
     opened, notes = open_new(tmp_path, teams=3), Notes()
 
-    def busy(task: Task) -> Report:
+    def busy(task: Task) -> Record:
         if "T1" not in task.names.values() or "T1" in task.blamed:
             return play(task)
-        return Void(task.key, "The machine was too busy.", "here", reason=BUSY, teams=("T1",))
+        return Record(task.key, host="here", void="The machine was too busy.", cause=BUSY, hit=("T1",))
 
     LeaguePlay(opened, PretendPool(busy, 1)).run(notes)
     assert [text for text in notes.sentences if "is to blame" in text and text.startswith("T1")]
@@ -158,8 +158,8 @@ def test_a_busy_machine_blames_the_one_that_it_could_not_judge(tmp_path: Path) -
 def test_a_machine_that_is_too_busy_for_three_bots_in_a_row_stops_the_run(tmp_path: Path) -> None:
     opened = open_new(tmp_path, teams=4)
 
-    def busy(task: Task) -> Report:
-        return Void(task.key, "The machine was too busy.", "here", reason=BUSY, teams=(task.names["prey"],))
+    def busy(task: Task) -> Record:
+        return Record(task.key, host="here", void="The machine was too busy.", cause=BUSY, hit=(task.names["prey"],))
 
     with pytest.raises(MachineFailed, match="in a row with different bots"):
         LeaguePlay(opened, PretendPool(busy, 1)).run(Notes())

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from referee.league.league import OpenLeague
-    from referee.tournament.values import Task
-    from referee.tournament.worker import Report
+    from referee.tournament.values import Record, Task
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -36,7 +35,7 @@ def begun(folder: Path, kind: str, done: int = 1000, extra: str = "") -> OpenLea
     opened = open_new(folder, teams=5, extra=f'format = "{kind}"\n{extra}[starts]\ncount = 2\n', settings="width = 30\nheight = 30\n")
     left = iter(range(done))
 
-    def play_some(task: Task) -> Report:
+    def play_some(task: Task) -> Record:
         if next(left, None) is None:
             raise KeyboardInterrupt
         return play(task)

@@ -9,14 +9,13 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from leagues import PretendPool, open_new, record
+from leagues import PretendPool, not_started, open_new, record
 
 from referee.league.folder import state_of
 from referee.league.plan import LeaguePatience, LeaguePlan
 from referee.tournament.plan import NoStore, play, settle
-from referee.tournament.pool import WorkerPool
 from referee.tournament.store import Store
-from referee.tournament.worker import Completed, NotStarted, Report, Void
+from referee.tournament.values import Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,41 +34,39 @@ FORMS = (
 )
 
 
-def by_chance(task: Task, *, constant: tuple[str, ...] = ("T1", "T2")) -> Report:
+def by_chance(task: Task, *, constant: tuple[str, ...] = ("T1", "T2")) -> Record:
     """A match whose result its teams, settings and seed decide; the seed doesn't matter if all teams are constant."""
     parts = [dict(task.names), dict(task.settings), 0 if set(task.names.values()) <= set(constant) else task.seed]
     steps = int(hashlib.sha256(json.dumps(parts).encode()).hexdigest(), 16) % 37 + 1
-    return Completed(record(task, steps))
+    return record(task, steps)
 
 
-def planned(opened: OpenLeague, how: Callable[[Task], Report], slots: int = 3, store: Store | None = None) -> LeaguePlan:
+def planned(opened: OpenLeague, how: Callable[[Task], Record], slots: int = 3, store: Store | None = None) -> LeaguePlan:
     """The plan of a league that was played."""
     plan = LeaguePlan(opened.schedule)
-    play(
-        plan, NoStore() if store is None else store, WorkerPool(PretendPool(how, slots)), gives_up=LeaguePatience(opened.schedule).gives_up
-    )
+    play(plan, NoStore() if store is None else store, PretendPool(how, slots), gives_up=LeaguePatience(opened.schedule).gives_up)
     return plan
 
 
-def broken(name: str, how: Callable[[Task], Report] = by_chance) -> Callable[[Task], Report]:
+def broken(name: str, how: Callable[[Task], Record] = by_chance) -> Callable[[Task], Record]:
     """Matches in which a team never gets ready."""
 
-    def play_one(task: Task) -> Report:
+    def play_one(task: Task) -> Record:
         report = how(task)
-        assert isinstance(report, Completed)
+        assert report.replay
         seats = [seat for seat, team in task.names.items() if team == name]
-        return Completed(report.record._replace(started=False, faults={seats[0]: "It exited."})) if seats else report
+        return report._replace(started=False, faults={seats[0]: "It exited."}) if seats else report
 
     return play_one
 
 
-def unstartable(name: str) -> Callable[[Task], Report]:
+def unstartable(name: str) -> Callable[[Task], Record]:
     """Matches in which the program of a team can't be started."""
-    return lambda task: NotStarted(task.key, name, "It is missing.") if name in task.names.values() else by_chance(task)
+    return lambda task: not_started(task, name, "It is missing.") if name in task.names.values() else by_chance(task)
 
 
 @pytest.mark.parametrize("how", [broken("T3"), unstartable("T3")], ids=["broken", "unstartable"])
-def test_a_team_that_cannot_start_loses_all_its_duels(tmp_path: Path, how: Callable[[Task], Report]) -> None:
+def test_a_team_that_cannot_start_loses_all_its_duels(tmp_path: Path, how: Callable[[Task], Record]) -> None:
     plan = planned(open_new(tmp_path, teams=5), how)
     assert [*plan.forfeits] == ["T3"]
     assert all(
@@ -94,11 +91,11 @@ def test_a_team_that_cannot_start_loses_all_its_duels(tmp_path: Path, how: Calla
     ],
 )
 def test_matches_of_later_rounds_count_and_those_of_teams_that_forfeit_dont(
-    tmp_path: Path, form: str, how: Callable[[Task], Report], first: int, last: int, slots: int
+    tmp_path: Path, form: str, how: Callable[[Task], Record], first: int, last: int, slots: int
 ) -> None:
     opened = open_new(tmp_path, teams=6, extra=form, settings="width = 30\nheight = 30\n")
     plan, counts = LeaguePlan(opened.schedule), []
-    play(plan, NoStore(), WorkerPool(PretendPool(how, slots)), lambda *_: counts.append(state_of(plan, 0, 0).counts))
+    play(plan, NoStore(), PretendPool(how, slots), lambda *_: counts.append(state_of(plan, 0, 0).counts))
     sizes = [count.done + count.planned for count in counts]
     assert (sizes[0], sizes[-1], counts[-1].planned, plan.forfeited) == (first, last, 0, 0)
     # It is said once: from the forfeit on.
@@ -111,10 +108,10 @@ def test_a_league_is_the_same_with_any_number_of_workers_and_in_a_reader(tmp_pat
     opened = open_new(tmp_path, teams=6, extra=form)
     lots, lost = random.Random(5), Counter[str]()
 
-    def flaky(task: Task) -> Report:
+    def flaky(task: Task) -> Record:
         if lots.random() < 0.2 and lost[task.key] < 2:
             lost[task.key] += 1
-            return Void(task.key, "Its worker was lost.", "here")
+            return Record(task.key, host="here", void="Its worker was lost.")
         return broken("T4")(task)
 
     one = planned(opened, broken("T4"), 1)
@@ -128,8 +125,8 @@ def test_a_league_is_the_same_with_any_number_of_workers_and_in_a_reader(tmp_pat
 def test_a_pair_whose_match_is_given_up_is_stopped(tmp_path: Path) -> None:
     opened = open_new(tmp_path, settings="width = 30\nheight = 30\n", extra="[starts]\ncount = 3\n")
 
-    def fails(task: Task) -> Report:
-        return Void(task.key, "The sandbox failed.", "here") if {*task.names.values()} == {"T0", "T1"} else by_chance(task)
+    def fails(task: Task) -> Record:
+        return Record(task.key, host="here", void="The sandbox failed.") if {*task.names.values()} == {"T0", "T1"} else by_chance(task)
 
     plan = planned(opened, fails)
     note = "3 matches of T0 and T1 were void, so no more of them are played: The sandbox failed."
@@ -143,9 +140,11 @@ def test_a_pair_whose_match_is_given_up_is_stopped(tmp_path: Path) -> None:
 def test_matches_in_which_the_machine_failed_have_no_result(tmp_path: Path, form: str) -> None:
     opened = open_new(tmp_path, extra=f'format = "{form}"')
 
-    def fails(task: Task) -> Report:
+    def fails(task: Task) -> Record:
         return (
-            Void(task.key, "No memory is left.", "here", reason="memory", teams=("T1",)) if "T1" in task.names.values() else by_chance(task)
+            Record(task.key, host="here", void="No memory is left.", cause="memory", hit=("T1",))
+            if "T1" in task.names.values()
+            else by_chance(task)
         )
 
     store = Store.in_memory()
@@ -157,14 +156,14 @@ def test_matches_in_which_the_machine_failed_have_no_result(tmp_path: Path, form
     assert planned(opened, by_chance, 1, store).results == planned(opened, by_chance, 1).results
 
 
-def kills(task: Task, *, culprit: str) -> Report:
+def kills(task: Task, *, culprit: str) -> Record:
     """A match in which a team kills the supervisor, which is its fault as soon as it is blamed."""
     if culprit not in task.names.values():
         return by_chance(task)
     if culprit in task.blamed:
         [seat] = [seat for seat, team in task.names.items() if team == culprit]
-        return Completed(record(task, 1)._replace(faults={seat: "It killed the supervisor."}, fault_kinds={seat: "crashed"}))
-    return Void(task.key, "The supervisor was killed.", "here", reason="supervisor", teams=tuple(task.names.values()))
+        return record(task, 1)._replace(faults={seat: "It killed the supervisor."}, fault_kinds={seat: "crashed"})
+    return Record(task.key, host="here", void="The supervisor was killed.", cause="supervisor", hit=tuple(task.names.values()))
 
 
 @pytest.mark.parametrize("slots", [1, 8])
@@ -202,7 +201,7 @@ def test_duels_that_were_not_played_meanwhile_are_played_once_it_is_known(tmp_pa
     opened = open_new(tmp_path, teams=3, settings="width = 30\nheight = 30\n", extra="[starts]\ncount = 3\n")
     seeds: list[int] = []
 
-    def later(task: Task) -> Report:
+    def later(task: Task) -> Record:
         if set(task.names.values()) == {"T0", "T2"}:
             seeds.extend({task.seed}.difference(seeds))
             if len(seeds) < 3:
@@ -220,9 +219,9 @@ def test_duels_that_were_not_played_meanwhile_are_played_once_it_is_known(tmp_pa
 def test_blame_changes_no_round_from_which_pairs_have_followed(tmp_path: Path, form: str, culprit: str) -> None:
     opened, store = open_new(tmp_path, teams=6, extra=form, settings="width = 30\nheight = 30\n"), Store.in_memory()
 
-    def loses(task: Task) -> Report:
+    def loses(task: Task) -> Record:
         if culprit in task.blamed:
-            return Completed(record(task, 39 if task.names["hunter"] == culprit else 1))
+            return record(task, 39 if task.names["hunter"] == culprit else 1)
         return kills(task, culprit=culprit)
 
     plan, reader = planned(opened, loses, 1, store), LeaguePlan(opened.schedule)
@@ -242,9 +241,13 @@ def test_between_two_teams_the_third_void_is_the_last_one(tmp_path: Path) -> Non
 def test_who_kills_again_when_it_is_blamed_forfeits_after_three_more(tmp_path: Path) -> None:
     opened, store = open_new(tmp_path, teams=3), Store.in_memory()
 
-    def fails(task: Task) -> Report:
+    def fails(task: Task) -> Record:
         names = tuple(task.names.values())
-        return Void(task.key, "The supervisor was killed.", "here", reason="supervisor", teams=names) if "T0" in names else by_chance(task)
+        return (
+            Record(task.key, host="here", void="The supervisor was killed.", cause="supervisor", hit=names)
+            if "T0" in names
+            else by_chance(task)
+        )
 
     plan = planned(opened, fails, 1, store)
     assert ([*plan.forfeits], len(voids_of(store))) == (["T0"], 7)
@@ -252,15 +255,15 @@ def test_who_kills_again_when_it_is_blamed_forfeits_after_three_more(tmp_path: P
 
 def test_a_match_that_the_machine_failed_to_play_is_tried_once(tmp_path: Path) -> None:
     opened, store = open_new(tmp_path, teams=2), Store.in_memory()
-    ill = planned(opened, lambda task: Void(task.key, "No memory is left.", "here", reason="memory"), 1, store)
+    ill = planned(opened, lambda task: Record(task.key, host="here", void="No memory is left.", cause="memory"), 1, store)
     assert len(ill.unplayed) == len(voids_of(store)) == 2
 
 
 def test_who_leaves_nothing_to_be_judged_forfeits(tmp_path: Path) -> None:
     opened = open_new(tmp_path, teams=5)
 
-    def fails(task: Task) -> Report:
-        kind = Void(task.key, "The supervisor was killed.", "here", reason="supervisor", teams=tuple(task.names.values()))
+    def fails(task: Task) -> Record:
+        kind = Record(task.key, host="here", void="The supervisor was killed.", cause="supervisor", hit=tuple(task.names.values()))
         return kind if "T1" in task.names.values() else by_chance(task)
 
     plan = planned(opened, fails)

@@ -25,8 +25,8 @@ from sandboxes import command_of, need
 from referee.league.league import open_league
 from referee.tournament.local import LocalPool
 from referee.tournament.store import Store
-from referee.tournament.values import Task
-from referee.tournament.worker import Terms, Void
+from referee.tournament.values import Record, Task
+from referee.tournament.worker import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -301,7 +301,7 @@ def test_a_pool_replaces_a_killed_worker(tmp_path: Path) -> None:
             worker.kill()
         pool.submit(task)
         (finished,) = pool.wait(60)
-        assert finished == (task, Void("key", "Its worker process has ended (SIGKILL).", ""))
+        assert finished == Record("key", void="Its worker process has ended (SIGKILL).")
         assert pool.room == 2
     finally:
         pool.close()

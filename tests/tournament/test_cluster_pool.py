@@ -15,10 +15,10 @@ from referee.league.playing import LeaguePlay
 from referee.match.options import MatchOptions
 from referee.replay.paths import SUFFIX
 from referee.tournament.cluster import Batch, ClusterPool, League
-from referee.tournament.local import Finished
 from referee.tournament.package import pack
 from referee.tournament.plan import PlayStopped
-from referee.tournament.worker import Completed, Terms, Void
+from referee.tournament.values import FATAL, Record
+from referee.tournament.worker import Terms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from referee.league.league import OpenLeague
     from referee.tournament.values import Task
-    from referee.tournament.worker import Report
 
 
 class Future(futures.Future[Batch]):
@@ -38,10 +37,10 @@ class Future(futures.Future[Batch]):
         self.tasks = tasks
         self.workers = workers
 
-    def end(self, play: Callable[[Task], Report] = played, seconds: float = 0.5) -> None:
+    def end(self, play: Callable[[Task], Record] = played, seconds: float = 0.5) -> None:
         """The worker sends the results."""
         reports = [play(task) for task in self.tasks]
-        results = [(report, {SUFFIX: b"replay"} if isinstance(report, Completed) else {}) for report in reports]
+        results = [(report, {SUFFIX: b"replay"} if report.replay else {}) for report in reports]
         self.set_result(Batch("none", seconds * len(self.tasks), results))
 
     def fail(self) -> None:
@@ -143,7 +142,7 @@ def test_at_most_two_batches_a_slot_are_under_way(tmp_path: Path, client: Client
         future = client.pending[0]
         sizes.add(len(future.tasks))
         future.end(seconds=seconds)
-        done += [finished.task.key for finished in pool.wait(1.0)]
+        done += [ended.key for ended in pool.wait(1.0)]
     assert len(set(done)) == 380
     assert client.most <= 6
     # About 5 s of matches are a batch, as soon as it is known how long they take.
@@ -188,14 +187,14 @@ def test_each_match_of_a_lost_batch_is_void_and_then_alone_so_that_it_condemns_n
             future.fail()
         else:
             future.end()
-        for task, report in (*pool.wait(1.0), *pool.wait(0.0)):
-            if isinstance(report, Void):
-                assert "No worker could play it: KilledWorker" in report.text
-                voids[task.key] += 1
-                if voids[task.key] < 3:
-                    pool.submit(task)
+        for ended in (*pool.wait(1.0), *pool.wait(0.0)):
+            if ended.void:
+                assert "No worker could play it: KilledWorker" in ended.void
+                voids[ended.key] += 1
+                if voids[ended.key] < 3:
+                    pool.submit(next(task for task in tasks if task.key == ended.key))
             else:
-                done.append(task.key)
+                done.append(ended.key)
         pool.wait(0.0)
     assert len(voids) > 1
     # Once a batch is lost, each match is one of its own. Only batches that were under way may still be larger.
@@ -216,7 +215,7 @@ def test_a_late_batch_is_given_to_another_worker(league: OpenLeague, client: Cli
     assert second.tasks == first.tasks
     assert second.workers == ["b", "c"]
     second.end()
-    assert [finished.task for finished in pool.wait(1.0)] == tasks[:1]
+    assert [ended.key for ended in pool.wait(1.0)] == [tasks[0].key]
     assert pool.room > 0
 
 
@@ -225,11 +224,11 @@ def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: 
     class Twice(PretendPool):
         """Brings every result a second time, as two workers do that have played the same match."""
 
-        def wait(self, seconds: float) -> Sequence[Finished]:
+        def wait(self, seconds: float) -> Sequence[Record]:
             return [
                 each
-                for task, report in super().wait(seconds)
-                for each in (Finished(task, report), Finished(task, Completed(record(task, 38 if is_tampered else None, host="there"))))
+                for first in super().wait(seconds)
+                for each in (first, record(self.played[-1], 38 if is_tampered else None, host="there"))
             ]
 
     notes = Notes()
@@ -257,8 +256,7 @@ def test_both_replays_of_a_match_that_was_played_twice_are_kept(
     pool.wait(0.0)
     for future in client.futures[:2]:
         future.end()
-    found = [finished.report for _ in range(2) for finished in pool.wait(1.0)]
-    replays = [report.record.replay for report in found if isinstance(report, Completed)]
+    replays = [ended.replay for _ in range(2) for ended in pool.wait(1.0)]
     assert replays == [f"replays/{task.key[:2]}/{task.key}{end}{SUFFIX}" for end in ("", ".second")]
     assert [(league.folder / replay).read_bytes() for replay in replays] == [b"replay"] * 2
 
@@ -296,10 +294,10 @@ def test_the_same_league_has_the_same_files_and_gives_them_back(league: OpenLeag
 
 
 def test_a_void_names_its_machine(league: OpenLeague, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    void = Void("1", "The disk is full.", "", is_fatal=True)
+    void = Record("1", void="The disk is full.", cause=FATAL)
     monkeypatch.setattr("referee.tournament.cluster.LocalPool", lambda *_: PretendPool(lambda _: void))
     there = League(Terms("evasion", options=MatchOptions(isolation="none")), *pack((), "evasion"), tmp_path)
     ((report, files),) = there.play(tasks_of(league)[:1]).results
-    assert report == void._replace(text=f"On {platform.node()}: The disk is full.")
+    assert report == void._replace(void=f"On {platform.node()}: The disk is full.")
     assert files == {}
     there.close()

@@ -24,7 +24,6 @@ from referee.match.request import MatchRequest
 from referee.tournament import compare
 from referee.tournament.compare import BotComparison, SequentialTest
 from referee.tournament.comparison_store import KeptComparison, open_comparison, stored_seed
-from referee.tournament.worker import Completed, Report
 from sdk import HunterBot
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from commands import Commands
 
     from referee.tournament.sequential import Compared
-    from referee.tournament.values import Task
+    from referee.tournament.values import Record, Task
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -46,23 +45,23 @@ def request(game: str = "evasion", **settings: Any) -> MatchRequest:
     return MatchRequest(game=game, settings=settings, run={"isolation": "none"}, seed=7)
 
 
-def hunts(strong: str, *, every: int = 1) -> Callable[[Task, int], Report]:
+def hunts(strong: str, *, every: int = 1) -> Callable[[Task, int], Record]:
     """Results in which one team needs fewer steps, but for each duel that ``every`` doesn't divide: it is tied."""
 
-    def play(task: Task, number: int) -> Report:
+    def play(task: Task, number: int) -> Record:
         is_fast = task.names["hunter"] == strong and number % every == 0
-        return Completed(record(task, 10 if is_fast else 30))
+        return record(task, 10 if is_fast else 30)
 
     return play
 
 
-def numbered(comparison: BotComparison, play: Callable[[Task, int], Report]) -> Callable[[Task], Report]:
+def numbered(comparison: BotComparison, play: Callable[[Task, int], Record]) -> Callable[[Task], Record]:
     """Results that know the number of the duel."""
     return lambda task: play(task, comparison.number_of(task.seed))
 
 
 def compared(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, play: Callable[[Task, int], Report], slots: int = 4, **options: Any
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, play: Callable[[Task, int], Record], slots: int = 4, **options: Any
 ) -> tuple[BotComparison, list[Compared], PretendPool]:
     """A comparison with pretended matches: what is known after each duel."""
     a, b = options.pop("bots", ("straight", "boxer"))
@@ -202,9 +201,9 @@ def test_bots_of_one_role_play_it_against_the_same_opponent(
 ) -> None:
     players({"a": seat, "b": BOTH})
 
-    def play(task: Task, number: int) -> Report:
+    def play(task: Task, number: int) -> Record:
         # A hunts faster, and escapes for longer.
-        return Completed(record(task, 10 if (task.names[seat] == "a") == (seat == "hunter") else 30))
+        return record(task, 10 if (task.names[seat] == "a") == (seat == "hunter") else 30)
 
     comparison, known, pool = compared(monkeypatch, tmp_path, play, bots=("a.py", "b.py"), test=SequentialTest(duels=2))
     other = "evader" if seat == "hunter" else "searcher"
@@ -259,9 +258,9 @@ def test_games_without_roles_refuse_a_seat() -> None:
 
 
 def test_an_opponent_that_does_not_start_is_no_opponent(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def fails(task: Task, number: int, *, from_duel: int) -> Report:
+    def fails(task: Task, number: int, *, from_duel: int) -> Record:
         done = record(task, 10 if task.names["hunter"] == "straight" else 30)
-        return Completed(done._replace(started=False, faults={"prey": "It exited."}) if number >= from_duel else done)
+        return done._replace(started=False, faults={"prey": "It exited."}) if number >= from_duel else done
 
     with pytest.raises(StartError, match=r"The opponent still did not start, so nothing can be compared: It exited\."):
         compared(monkeypatch, tmp_path, partial(fails, from_duel=0), 1, against=["still"])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
-from leagues import PretendPool, first_interrupted, play
+from leagues import PretendPool, first_interrupted, not_started, play
 
 import referee as api
 from referee.errors import MatchVoid, PlayerError, StartError, UsageError
@@ -24,10 +24,8 @@ from referee.replay.reader import verify
 from referee.tournament.local import checked_slots
 from referee.tournament.many import played
 from referee.tournament.plan import MOST_VOIDS
-from referee.tournament.pool import WorkerPool
 from referee.tournament.summary import summarize, wilson
-from referee.tournament.values import Task
-from referee.tournament.worker import NotStarted, Void
+from referee.tournament.values import Record, Task
 from sdk import PreyBot, State
 
 if TYPE_CHECKING:
@@ -253,16 +251,16 @@ def games_of(count: int) -> list[Task]:
 @pytest.mark.parametrize("slots", [1, 3])
 def test_a_game_is_handed_on_when_its_slot_plays_again(slots: int) -> None:
     pool = PretendPool(play, slots)
-    begun = [len(pool.begun) for ended, _ in played(games_of(8), WorkerPool(pool), 8) if ended]
+    begun = [len(pool.begun) for ended, _ in played(games_of(8), pool, 8) if ended]
     assert begun == [min(8, ended + slots) for ended in range(1, 9)]
 
 
 def test_games_that_ended_before_an_error_are_handed_on() -> None:
     """The game after the error isn't begun."""
-    pool = PretendPool(lambda task: NotStarted(task.key, "T1", "It is missing.") if task.key == "2" else play(task), 1)
+    pool = PretendPool(lambda task: not_started(task, "T1", "It is missing.") if task.key == "2" else play(task), 1)
     handed_on: list[str] = []
     with pytest.raises(StartError, match="It is missing"):
-        for ended, _ in played(games_of(4), WorkerPool(pool), 4):
+        for ended, _ in played(games_of(4), pool, 4):
             handed_on += (task.key for task, _ in ended)
     assert handed_on == ["0", "1"]
     assert [task.key for task in pool.begun] == ["0", "1", "2"]
@@ -270,7 +268,7 @@ def test_games_that_ended_before_an_error_are_handed_on() -> None:
 
 def test_games_wait_for_one_that_is_slow() -> None:
     pool = PretendPool(play, 1)
-    moments = played(games_of(10), WorkerPool(pool), 3)
+    moments = played(games_of(10), pool, 3)
     next(moments)
     assert [task.key for task in pool.begun] == ["0"]
     records = [record.key for _, in_turn in moments for record in in_turn]
@@ -278,8 +276,8 @@ def test_games_wait_for_one_that_is_slow() -> None:
 
 
 def test_a_game_that_is_void_three_times_ends_play() -> None:
-    pool = PretendPool(lambda task: Void(task.key, "The machine failed.", "here") if task.key == "1" else play(task), 2)
+    pool = PretendPool(lambda task: Record(task.key, host="here", void="The machine failed.") if task.key == "1" else play(task), 2)
     with pytest.raises(MatchVoid, match="The machine failed"):
-        for _ in played(games_of(4), WorkerPool(pool), 4):
+        for _ in played(games_of(4), pool, 4):
             pass
     assert [task.key for task in pool.begun].count("1") == MOST_VOIDS

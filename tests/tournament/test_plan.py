@@ -112,10 +112,6 @@ class RandomPool:
         self.played.append(task.key)
         return [match(task)] * self._lots.choice((1, 1, 1, 2))
 
-    def cancel(self, key: str) -> None:
-        if self._lots.random() < 0.5:
-            self._running.pop(key, None)
-
 
 def calls(seed: int, pool: core.Pool, store: core.Store | None = None) -> list[Call]:
     """The calls of a league that is played."""
@@ -200,7 +196,7 @@ class ScriptedPool:
     has_workers = True
 
     def __init__(self, *moments: Sequence[Record] | Exception) -> None:
-        self._moments, self.room, self.taken, self.cancelled = [*moments], 100, list[str](), list[str]()
+        self._moments, self.room, self.taken = [*moments], 100, list[str]()
 
     def submit(self, task: Task) -> None:
         self.taken.append(task.key)
@@ -210,9 +206,6 @@ class ScriptedPool:
         if isinstance(moment, Exception):
             raise moment
         return moment
-
-    def cancel(self, key: str) -> None:
-        self.cancelled.append(key)
 
 
 def test_a_task_that_is_void_three_times_is_given_up_and_stays_so() -> None:
@@ -233,13 +226,12 @@ def test_a_task_that_is_void_three_times_is_given_up_and_stays_so() -> None:
     assert len(store.others()) == MOST_VOIDS
 
 
-def test_who_is_not_wanted_is_cancelled_and_void() -> None:
+def test_a_task_that_is_not_wanted_is_void() -> None:
     first, second, third = tasks(3)
     plan = Groups([[first], [second], [third]], lambda count: {second.key} if count else set())
     pool = ScriptedPool([match(third)], [match(first)], [match(second)])
     store = Store.in_memory()
     play(plan, store, pool)
-    assert pool.cancelled == [second.key]
     assert plan.records == [[match(first)], [Record(second.key, void=NOT_WANTED)], [match(third)]]
 
 

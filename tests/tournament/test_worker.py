@@ -26,7 +26,8 @@ from referee.replay.reader import read_head, read_lines
 from referee.tournament.local import LocalPool
 from referee.tournament.many import play_many
 from referee.tournament.plan import PlayStopped
-from referee.tournament.worker import Completed, Terms, Void, Worker, replay_path
+from referee.tournament.values import FATAL
+from referee.tournament.worker import Terms, Worker, replay_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -93,25 +94,25 @@ def test_a_worker_tests_its_sandbox_again_after_a_match_that_ended_its_superviso
 
     monkeypatch.setattr("referee.isolation.launcher.choose", counted)
     for number, times in ((1, 1), (2, 1)):
-        assert isinstance(worker.play(task(number)), Completed)
+        assert worker.play(task(number)).replay
         assert len(tested) == times
     with monkeypatch.context() as patch:
         # Something of the match is left.
         patch.setattr(Supervision, "is_renewed", lambda _: False)
-        assert isinstance(worker.play(task(3)), Completed)
+        assert worker.play(task(3)).replay
     assert len(tested) == 1
     for number, times in ((4, 2), (5, 2)):
-        assert isinstance(worker.play(task(number)), Completed)
+        assert worker.play(task(number)).replay
         assert len(tested) == times
 
 
 def test_a_change_in_the_middle_of_a_league_is_not_played(worker: Worker, tmp_path: Path) -> None:
-    assert isinstance(worker.play(task(1)), Completed)
+    assert worker.play(task(1)).replay
     first = {path: path.stat().st_ino for path in copies_of(os.getpid())}
     assert len(first) == 2
     (tmp_path / "a" / "words" / "__init__.py").write_text("TEXT = 'second'\n")
     # The copy is still that of the first match.
-    assert isinstance(worker.play(task(2)), Completed)
+    assert worker.play(task(2)).replay
     assert {path: path.stat().st_ino for path in copies_of(os.getpid())} == first
     assert said(tmp_path, 1) == said(tmp_path, 2) == "first\n"
     replays = [replay_path(tmp_path / "replays", task(number).key) for number in (1, 2)]
@@ -120,9 +121,8 @@ def test_a_change_in_the_middle_of_a_league_is_not_played(worker: Worker, tmp_pa
     # A worker that must copy it anew stops the league.
     worker.close()
     found = worker.play(task(3))
-    assert isinstance(found, Void)
-    assert found.is_fatal
-    assert found.text == (
+    assert found.cause == FATAL
+    assert found.void == (
         "The files of the team 'A' have changed since they were first read (hunter: 'words/__init__.py' has changed); restore them."
     )
     assert copies_of(os.getpid()) == []
@@ -130,19 +130,19 @@ def test_a_change_in_the_middle_of_a_league_is_not_played(worker: Worker, tmp_pa
     # What the hashes of teams leave out may change.
     (tmp_path / "a" / "__pycache__").mkdir()
     (tmp_path / "a" / "__pycache__" / "bot.pyc").write_text("new")
-    assert isinstance(worker.play(task(4)), Completed)
+    assert worker.play(task(4)).replay
 
 
 def test_a_program_that_is_gone_plays_on(worker: Worker, tmp_path: Path) -> None:
     program = tmp_path / "b.py"
-    assert isinstance(worker.play(task(1)), Completed)
+    assert worker.play(task(1)).replay
     program.unlink()
-    assert isinstance(worker.play(task(2)), Completed)
+    assert worker.play(task(2)).replay
 
 
 def test_both_roles_of_a_folder_share_a_copy(worker: Worker) -> None:
     for number, seats in enumerate((("A", "B"), ("B", "A"), ("A", "B"))):
-        assert isinstance(worker.play(task(number, *seats)), Completed)
+        assert worker.play(task(number, *seats)).replay
         assert len(copies_of(os.getpid())) == 2
 
 
@@ -154,7 +154,7 @@ def test_a_killed_worker_leaves_no_copies(with_helpers: bool, teams: dict[str, T
         pool.submit(task(1))
         while not (ended := pool.wait(60.0)):
             pass
-        assert isinstance(ended[0].report, Completed)
+        assert ended[0].replay
         [process] = [process for process in psutil.Process().children() if "referee.tournament.local" in (command_of(process) or "")]
         assert len(copies_of(process.pid)) == 2
         helpers = process.children(recursive=True)
