@@ -297,7 +297,7 @@ def _standings(teams: Sequence[str], duels: Sequence[DuelLine], strength: dict[s
         elo = 170 * (strength[team] - sum(strength.values()) / len(teams))
         played = won[team] + tied[team] + lost[team]
         row = StandingsRow(place, False, team, played, won[team], tied[team], lost[team], 0, 0, points[team], float(total[team]), 0)
-        rated = (elo, elo - width, elo + width * 1.1) if played else (math.nan, -math.inf, math.inf)
+        rated = (elo, elo - width, elo + width * 1.1) if played else (0.0, -width, width)
         rows.append(Standing(row, Rating(team, *rated, *places), is_first, None))
     return rows
 

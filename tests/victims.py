@@ -21,7 +21,7 @@ from referee.isolation.names import PREFIX
 from referee.match.options import MatchOptions, RunOptions, TimeControl
 from referee.tournament.local import LocalPool
 from referee.tournament.values import Task, Team
-from referee.tournament.worker import Completed, Terms, Void
+from referee.tournament.worker import Terms
 
 if TYPE_CHECKING:
     import random
@@ -254,19 +254,20 @@ def kill_at_random(level: str, kills: int, folder: Path, lots: random.Random) ->
     killed: Counter[str] = Counter()
     with contextlib.closing(opened(level, folder, 2)) as pool:
         numbers = {worker.pid for worker in workers(pool)}
-        number = running = 0
-        while running or killed.total() < kills:
+        number, tasks = 0, dict[str, Task]()
+        while tasks or killed.total() < kills:
             while pool.room and killed.total() < kills:
-                pool.submit(task(number, 40))
+                new = task(number, 40)
+                tasks[new.key] = new
+                pool.submit(new)
                 number += 1
-                running += 1
             for ended in pool.wait(lots.choice((0.0, 0.01, 0.05, 1.0))):
-                assert isinstance(ended.report, (Completed, Void)), ended.report
-                if isinstance(ended.report, Completed):
-                    running -= 1
-                    found.append(ended.report.record)
+                assert ended.replay or ended.void, ended
+                if ended.replay:
+                    del tasks[ended.key]
+                    found.append(ended)
                 else:
-                    pool.submit(ended.task)
+                    pool.submit(tasks[ended.key])
             numbers.update(worker.pid for worker in workers(pool))
             if killed.total() < kills and lots.random() < 0.3 and (kind := struck(pool, level, lots)):
                 killed[kind] += 1

@@ -11,7 +11,7 @@ from referee.errors import RefereeError, UsageError
 from referee.handins.entry import read as read_entry
 from referee.handins.hashes import changed
 from referee.league import config
-from referee.league.folder import FILE, LeagueStore, LeagueView
+from referee.league.folder import FILE, LeagueView, league_rows, open_store
 from referee.league.league import OpenLeague, first, open_league
 from referee.league.league_schedule import Schedule
 from referee.support.canonical import canonical
@@ -49,8 +49,8 @@ def stored_league(folder: Path) -> League | None:
     stored = address.read(folder)
     if stored is None and not (folder / FILE).is_file():
         return None
-    with LeagueStore.open(folder, None if stored is None else stored.url, create=True) as store:
-        row = store.league()
+    with open_store(folder, None if stored is None else stored.url, create=True) as store:
+        row = league_rows(store).get(0)
         return None if row is None else config.from_json(row.league)
 
 
@@ -91,7 +91,7 @@ def edit_of(opened: OpenLeague, league: League | None = None) -> Edit:
     teams = [team for team in league.teams if team.name not in before or team.hash != before[team.name].hash]
     if _plain(league) == _plain(opened.league):
         return Edit(league, 0, "", teams)
-    asked = {match.task.key for match in LeagueView(opened.store.core, Schedule(league, league.teams)).matches()}
+    asked = {match.task.key for match in LeagueView(opened.store, Schedule(league, league.teams)).matches()}
     voided = sum(match.task.key not in asked for match in opened.view.matches(done=True))
     return Edit(league, voided, "; ".join([*_changes(opened.league, league)][:_REASONS]), teams)
 
@@ -140,7 +140,8 @@ def take(opened: OpenLeague, edit: Edit, file: str) -> OpenLeague:
     """Store an edited league of a file. Records and replays stay: those that no longer count do so again if the edit is undone."""
     if edit.league.commitment.decisive() != opened.league.commitment.decisive():
         commitment.set_aside(opened.folder)
-    opened.store.change(edit.league, file)
+    rows = league_rows(opened.store)
+    rows.put(*(row.model_copy(update={"league": edit.league.to_json(), "file": file}) for row in rows.all()))
     return OpenLeague(opened.folder, opened.store)
 
 

@@ -20,12 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from typing_extensions import Self
-
-    from referee.league.config import League
     from referee.league.league_schedule import Schedule
-    from referee.tournament.claim import Claim
     from referee.tournament.plan import Turns
+    from referee.tournament.rows import ModelTable
     from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
 
 #: The kind of a store of leagues, and its file.
@@ -78,55 +75,14 @@ def state_of(plan: LeaguePlan, early: int, voids: int) -> LeagueState:
     return LeagueState(plan.sorted_results, plan.forfeits, plan.notes, counts)
 
 
-class LeagueStore:
-    """The open store of a league. ``close`` it, or use it as a context manager."""
+def open_store(folder: Path, url: str | None = None, *, create: bool = False) -> Store:
+    """Open the store of a league's folder, or the PostgreSQL database of a URL. UsageError as ``Store.open``."""
+    return Store.open(KIND, folder, url, create=create)
 
-    def __init__(self, store: Store) -> None:
-        #: The store of the core.
-        self.core = store
-        self._rows = store.table(LeagueRow, "league")
 
-    @classmethod
-    def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Self:
-        """Open the store of a league's folder, or the PostgreSQL database of a URL. UsageError as ``Store.open``."""
-        return cls(Store.open(KIND, folder, url, create=create))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Close all connections."""
-        self.core.close()
-
-    @property
-    def where(self) -> str:
-        """The file, or the address without its password."""
-        return self.core.where
-
-    def claim(self) -> Claim:
-        """Claim the league for this process. UsageError if another process plays it."""
-        return self.core.claim()
-
-    def is_claimed(self) -> bool:
-        """True if a process plays the league now."""
-        return self.core.database.is_claimed()
-
-    def league(self) -> LeagueRow | None:
-        """The league; None if it was never begun."""
-        return self._rows.get(0)
-
-    def begin(self, row: LeagueRow) -> None:
-        """Store a league."""
-        self._rows.put(row)
-
-    def change(self, league: League, file: str) -> None:
-        """Store the changed league of a file. Records stay: those of its tasks count."""
-        row = self.league()
-        assert row is not None
-        self._rows.put(row.model_copy(update={"league": league.to_json(), "file": file}))
+def league_rows(store: Store) -> ModelTable[LeagueRow]:
+    """Return the table of a league: it has one row, or none if the league was never begun."""
+    return store.table(LeagueRow, "league")
 
 
 class LeagueView:

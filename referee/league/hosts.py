@@ -70,7 +70,7 @@ def warnings_of_hosts(opened: OpenLeague) -> Iterator[str]:
     """Yield sentences on which machines gave other results than the others, and which matches were played twice with different results."""
     for host, why in strange_hosts(opened.view):
         yield (f"warning: the results of the machine {host} differ from the others' ({why}).")
-    disagreements = opened.store.core.disagreements()
+    disagreements = opened.store.disagreements()
     names = {match.task.key: match.task.names for match in opened.view.matches(done=True)} if disagreements else {}
     for record in disagreements:
         if record.key in names:

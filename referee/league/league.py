@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
 from referee.league import config, schedule, standings
-from referee.league.folder import FILE, LeagueRow, LeagueStore, LeagueView
+from referee.league.folder import FILE, LeagueRow, LeagueView, league_rows, open_store
 from referee.league.league_schedule import Schedule
 from referee.replay.paths import make_folder
 from referee.tournament import address, commitment
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from referee.league.folder import LeagueState
     from referee.league.standings import StandingsRow
     from referee.tournament.ratings import Rating
+    from referee.tournament.store import Store
 
 #: The folder of the replays in that of the league.
 REPLAYS = "replays"
@@ -43,9 +44,9 @@ class Standing(NamedTuple):
 class OpenLeague:
     """A league's folder with its store. ``close`` it after use."""
 
-    def __init__(self, folder: Path, store: LeagueStore) -> None:
+    def __init__(self, folder: Path, store: Store) -> None:
         self.folder = folder
-        row = store.league()
+        row = league_rows(store).get(0)
         if row is None:
             raise UsageError(f"{folder} holds a league that was never begun: referee league run FILE --out {folder}")
         self.league = config.from_json(row.league)
@@ -53,7 +54,7 @@ class OpenLeague:
         self.file = row.file
         self.schedule = Schedule(self.league, self.league.teams)
         self.store = store
-        self.view = LeagueView(store.core, self.schedule)
+        self.view = LeagueView(store, self.schedule)
 
     def close(self) -> None:
         """Close the store."""
@@ -129,7 +130,7 @@ def check_new(folder: Path, database: str | None = None) -> None:
     if (stored is not None and stored.url != database) or (database is not None and (folder / FILE).exists()):
         raise UsageError(_already_there(str(folder), folder))
     if database is None and (folder / FILE).exists():
-        with LeagueStore.open(folder, create=True) as store:
+        with open_store(folder, create=True) as store:
             _check_free(store, folder)
 
 
@@ -141,7 +142,7 @@ def begin(league: config.League, folder: Path, database: str | None = None, file
     check_new(folder, database)
     if database is None:
         make_folder(folder)
-    store = LeagueStore.open(folder, database, create=True)
+    store = open_store(folder, database, create=True)
     try:
         with store.claim():
             _check_free(store, folder)
@@ -152,7 +153,7 @@ def begin(league: config.League, folder: Path, database: str | None = None, file
                 address.write_id(folder, number)
             else:
                 address.write(folder, address.Address(database, number))
-            store.begin(LeagueRow(id=number, league=league.to_json(), file=file))
+            league_rows(store).put(LeagueRow(id=number, league=league.to_json(), file=file))
             # After the store: a league that was killed before that has no secret to publish.
             commitment.write(league.commitment, folder)
         return OpenLeague(folder, store)
@@ -161,9 +162,9 @@ def begin(league: config.League, folder: Path, database: str | None = None, file
         raise
 
 
-def _check_free(store: LeagueStore, folder: Path) -> None:
+def _check_free(store: Store, folder: Path) -> None:
     """Raise UsageError if a store holds a league."""
-    if store.league() is not None:
+    if league_rows(store).get(0) is not None:
         raise UsageError(_already_there(store.where, folder))
 
 
@@ -176,10 +177,10 @@ def open_league(folder: Path) -> OpenLeague:
     stored = address.read(folder)
     if stored is None and (folder / file_name(KIND)).exists():
         raise UsageError(f"{folder} holds no league, but the duels of a comparison, which referee compare continues.")
-    store = LeagueStore.open(folder, None if stored is None else stored.url)
+    store = open_store(folder, None if stored is None else stored.url)
     try:
         opened = OpenLeague(folder, store)
-        row = store.league()
+        row = league_rows(store).get(0)
         number = None if row is None else row.id
         if stored is not None and number != stored.id:
             raise UsageError(f"{store.where} holds another league ({opened.league.name}) than the one of {folder}.")

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from referee.league.league_schedule import Schedule
     from referee.tournament.disputes import Dispute
+    from referee.tournament.plan import GivesUp
     from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
 
 #: The most open duels.
@@ -345,15 +346,10 @@ class LeaguePlan:
         )
 
 
-class LeaguePatience:
-    """Decides when a match is given up. If the machine lacks something, the match is left to another run at once."""
-
-    def __init__(self, schedule: Schedule) -> None:
-        self._patience = Patience(schedule.owner)
-
-    def gives_up(self, task: Task, record: Record) -> bool:
-        """Note a void attempt at a match. True if it is the record of the match."""
-        return record.cause in SHORTAGES or self._patience.gives_up(task, record)
+def patience(schedule: Schedule) -> GivesUp:
+    """Return what decides when a match is given up. If the machine lacks something, the match is left to another run at once."""
+    gives_up = Patience(schedule.owner).gives_up
+    return lambda task, record: record.cause in SHORTAGES or gives_up(task, record)
 
 
 def _decides(duel: PlannedDuel) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from referee.league.folder import state_of
-from referee.league.plan import LeaguePatience, LeaguePlan
+from referee.league.plan import LeaguePlan, patience
 from referee.tournament.plan import MachineFailed, PlayStopped, play
 
 if TYPE_CHECKING:
@@ -23,10 +23,10 @@ class LeaguePlay:
     """A league that is played. After ``run``, ``plan.unplayed`` has the matches that were void because the machine failed."""
 
     def __init__(self, opened: OpenLeague, pool: local.Pool) -> None:
-        self._core = opened.store.core
+        self._core = opened.store
         self._pool = pool
         self.plan = LeaguePlan(opened.schedule)
-        self._patience = LeaguePatience(opened.schedule)
+        self._gives_up = patience(opened.schedule)
         self._unplayed = opened.view.unplayed()
         self._voids = self._core.counts().voids
         #: The matches that ended before their turn.
@@ -62,7 +62,7 @@ class LeaguePlay:
             watch.tick(running if self._pool.has_workers else None)
 
         try:
-            play(self.plan, self._core, self._pool, listen, self._patience.gives_up)
+            play(self.plan, self._core, self._pool, listen, self._gives_up)
         except MachineFailed:
             raise
         except PlayStopped as error:

@@ -145,7 +145,7 @@ def _settings(opened: OpenLeague, base: Mapping[str, Json]) -> dict[str, Json]:
 
 def _speed(opened: OpenLeague, planned: int) -> tuple[float | None, float | None]:
     """Matches a minute, and the seconds that so many planned ones take at that speed; None if none will be played, or while it isn't known."""
-    times = opened.store.core.last_times(_TIMES)[::-1] if planned else []
+    times = opened.store.last_times(_TIMES)[::-1] if planned else []
     if not times:
         return None, None
     pace, is_known = Pace(times[0]), False

@@ -49,7 +49,7 @@ class LiveWriter:
 
     def write(self) -> bool:
         """Write the report. True while the league is running."""
-        data = of_league(self._opened, is_running=self._opened.store.is_claimed())
+        data = of_league(self._opened, is_running=self._opened.store.database.is_claimed())
         report_folder.write(data, self._opened.folder, self._most_bytes, self._out)
         return data.progress.state == RUNNING
 

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat
     from referee.league.league import Standing
-    from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData
+    from referee.league.report import DuelLine, MatchLine, ReportData
     from referee.league.schedule import BracketLine
     from referee.league.tallies import TeamTally
+    from referee.tournament.ratings import Rating
 
 #: The sections of the page, with their names in its navigation.
 _SECTIONS = (
@@ -56,33 +57,10 @@ def html(data: ReportData, pages: Container[str] = ()) -> str:
     return render.single("league", config, pack(data, data.duels, pages), **_shown(data)._asdict())
 
 
-class TeamRow(NamedTuple):
-    """What the page shows of a team: the fields of its row in the standings and of its rating, None for a rating that is not known."""
-
-    shown_place: str
-    team: str
-    points: float
-    played: int
-    won: int
-    tied: int
-    lost: int
-    byes: int
-    forfeits: int
-    total: float | None
-    stage: int
-    buchholz: float | None
-    elo: float | None
-    low: float | None
-    high: float | None
-    best_rank: int
-    worst_rank: int
-    decided: bool
-
-
 class TeamLines(NamedTuple):
     """A team with the tally of its matches, and the class and text of each cell of its line in the crosstable."""
 
-    row: TeamRow
+    place: Standing
     tally: TeamTally
     cells: list[tuple[str, str]]
 
@@ -101,10 +79,8 @@ class Page(NamedTuple):
     """What the template of the report shows."""
 
     league: ReportData
-    progress: LeagueProgress
     about: str
     sections: Sequence[tuple[str, str]]
-    rows: list[TeamRow]
     names: list[str]
     teams: list[TeamLines]
     scale: _Scale
@@ -120,7 +96,7 @@ class Page(NamedTuple):
 
 def _shown(data: ReportData) -> Page:
     """Return what the template of the report shows."""
-    rows = [_row(place) for place in data.standings]
+    rows = [place.row for place in data.standings]
     names = [row.team for row in rows]
     team_tallies = tallies(names, data.duels)
     cross = crosstable(names, data.duels)
@@ -128,13 +104,14 @@ def _shown(data: ReportData) -> Page:
     about = [f"{data.game} {data.rules}".strip(), data.format, counted(len(rows), "team"), "" if data.seed is None else f"seed {data.seed}"]
     return Page(
         data,
-        data.progress,
         " · ".join(text for text in about if text),
         _SECTIONS,
-        rows,
         names,
-        [TeamLines(row, team_tallies[row.team], [_cell(cross, row.team, other) for other in names]) for row in rows],
-        _Scale(rows),
+        [
+            TeamLines(place, team_tallies[team], [_cell(cross, team, other) for other in names])
+            for place, team in zip(data.standings, names, strict=True)
+        ],
+        _Scale([place.rating for place in data.standings]),
         Columns(
             stage=is_elimination,
             share=data.is_live and not is_elimination,
@@ -150,30 +127,6 @@ def _shown(data: ReportData) -> Page:
         max([1e-9, *(tally.mean for tally in team_tallies.values())]),
         _facts(data.settings),
         [_facts(settings) for settings in data.variants] if len(data.variants) > 1 else [],
-    )
-
-
-def _row(place: Standing) -> TeamRow:
-    row, rating = place.row, place.rating
-    return TeamRow(
-        row.shown_place,
-        row.team,
-        row.points,
-        row.played,
-        row.won,
-        row.tied,
-        row.lost,
-        row.byes,
-        row.forfeits,
-        _finite(row.total),
-        row.stage,
-        row.buchholz,
-        _finite(rating.elo),
-        _finite(rating.low),
-        _finite(rating.high),
-        rating.best_rank,
-        rating.worst_rank,
-        place.is_decided,
     )
 
 
@@ -201,8 +154,8 @@ def _cell(cross: Mapping[tuple[str, str], float], team: str, other: str) -> tupl
 class _Scale:
     """The scale of all ratings, as shares of the width of a bar."""
 
-    def __init__(self, rows: Iterable[TeamRow]) -> None:
-        bounds = [value for row in rows if row.elo is not None for value in (row.low, row.high, row.elo) if value is not None]
+    def __init__(self, ratings: Iterable[Rating]) -> None:
+        bounds = [value for rating in ratings for value in (rating.low, rating.high)]
         low, high = min(-50.0, *bounds, 0), max(50.0, *bounds, 0)
         margin = (high - low) * 0.03
         self._low, self._width = low - margin, high - low + 2 * margin
@@ -294,8 +247,3 @@ def _sentence(match: MatchLine) -> str:
     teams = {seat: {"team": team} for seat, team in match.seats.items()}
     failed = {seat: FAILED[kind] for seat, kind in record.fault_kinds.items() if seat in record.fault_steps}
     return result_sentence(outcome, teams, failed, record.fault_steps)
-
-
-def _finite(value: float) -> float | None:
-    """Return the value; None in place of a number that is not finite."""
-    return value if math.isfinite(value) else None

@@ -23,7 +23,7 @@ def verify_league(opened: OpenLeague, progress: Progress | None = None) -> Repla
     If no replay differs from its record, the standings are those of the store: they follow from the records. The league may be running:
     matches that end meanwhile are no problem.
     """
-    replays = ReplayStore(opened.store.core, opened.folder, opened.replays, opened.schedule.game, progress)
+    replays = ReplayStore(opened.store, opened.folder, opened.replays, opened.schedule.game, progress)
     plan = LeaguePlan(opened.schedule)
     turns = settle(plan, replays)
     counts = state_of(plan, sum(record.has_result for record in turns.records.values()), 0).counts

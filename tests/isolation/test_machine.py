@@ -366,7 +366,7 @@ def test_the_same_command_goes_on_where_the_machine_failed(tmp_path: Path) -> No
     with contextlib.closing(league.begin(config.load(file), out)) as opened:
         tasks = LeaguePlan(opened.schedule).tasks(opened.schedule.duels(())[0])
         for task in tasks:
-            opened.store.core.add(Record(task.key, void="No memory is left.", cause=machine.MEMORY), counts=True)
+            opened.store.add(Record(task.key, void="No memory is left.", cause=machine.MEMORY), counts=True)
         assert opened.view.state().counts[:3] == (2, 0, 0)
     command = [sys.executable, "-m", "referee", "league", "run", str(file), "--out", str(out), "--json", "-q"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

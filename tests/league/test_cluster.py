@@ -100,7 +100,7 @@ def test_a_killed_and_a_frozen_worker_change_nothing(league: OpenLeague, tmp_pat
         notes = play(league, pool, Actor(6, harm))
     assert (len(notes.finished_keys), len(set(notes.finished_keys)), notes.sentences) == (30, 30, [])
     assert league.view.state().counts._asdict() == {"planned": 0, "done": 30, "stopped": 0, "voids": 0}
-    assert league.store.core.disagreements() == []
+    assert league.store.disagreements() == []
     assert standings(league) == standings(local)
     for stored in league.view.matches(done=True):
         assert stored.record is not None

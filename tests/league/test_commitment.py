@@ -163,16 +163,12 @@ def test_the_file_has_no_path_no_name_and_no_address(make: Callable[[Path], conf
 def test_the_file_of_a_league_in_a_database_has_no_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from referee.league import league as leagues
 
-    class Store:
-        where = "postgresql://ada:password@db.example/league"
+    def open_store(*_: object, **__: object) -> Any:
+        raise UsageError("there is no such server")
 
-        @classmethod
-        def open(cls, *_: object, **__: object) -> Any:
-            raise UsageError("there is no such server")
-
-    monkeypatch.setattr(leagues, "LeagueStore", Store)
+    monkeypatch.setattr(leagues, "open_store", open_store)
     with pytest.raises(UsageError, match="no such server"):
-        begin(league(tmp_path), tmp_path / "out", Store.where)
+        begin(league(tmp_path), tmp_path / "out", "postgresql://ada:password@db.example/league")
     assert not (tmp_path / "out" / "private").exists()
     commitment.write(league(tmp_path).commitment, tmp_path / "out")
     assert "example" not in (tmp_path / "out" / "private" / "commitment.toml").read_text()

@@ -46,11 +46,11 @@ def test_the_reason_has_the_numbers() -> None:
 
 def test_a_league_finds_its_strange_machine(tmp_path: Path) -> None:
     opened = open_new(tmp_path, teams=10, extra="[starts]\ncount = 2\n", settings="width = 30\nheight = 30\nmax_steps = 40\n")
-    turns = settle(LeaguePlan(opened.schedule), opened.store.core)
+    turns = settle(LeaguePlan(opened.schedule), opened.store)
     for number, task in enumerate(turns.missing):
         host = ("good", "fine", "broken")[number % 3]
         faults = {"prey": "crashed"} if host == "broken" and number % 2 else {}
         made = Record(task.key, "hunter", "caught", scores={"hunter": 5}, steps=5, host=host, fault_kinds=faults, replay="replays/1")
-        opened.store.core.add(made, counts=True)
+        opened.store.add(made, counts=True)
     assert [host for host, _ in strange_hosts(opened.view)] == ["broken"]
     opened.close()

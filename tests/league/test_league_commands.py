@@ -120,9 +120,9 @@ def test_the_database_of_something_else_and_of_a_newer_version_are_refused(refer
 def test_only_one_process_plays_a_league(referee: Referee, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert referee("league", "run", write_league(tmp_path / "in", 2), "--out", out).returncode == 0
-    from referee.league.folder import LeagueStore
+    from referee.league.folder import open_store
 
-    with LeagueStore.open(out) as store, store.claim():
+    with open_store(out) as store, store.claim():
         refused = referee("league", "resume", out)
     assert refused.returncode == 2
     assert "Another process plays the league" in refused.stderr

@@ -12,7 +12,7 @@ import pytest
 from leagues import PretendPool, not_started, open_new, record
 
 from referee.league.folder import state_of
-from referee.league.plan import LeaguePatience, LeaguePlan
+from referee.league.plan import LeaguePlan, patience
 from referee.tournament.plan import NoStore, play, settle
 from referee.tournament.store import Store
 from referee.tournament.values import Record
@@ -44,7 +44,7 @@ def by_chance(task: Task, *, constant: tuple[str, ...] = ("T1", "T2")) -> Record
 def planned(opened: OpenLeague, how: Callable[[Task], Record], slots: int = 3, store: Store | None = None) -> LeaguePlan:
     """The plan of a league that was played."""
     plan = LeaguePlan(opened.schedule)
-    play(plan, NoStore() if store is None else store, PretendPool(how, slots), gives_up=LeaguePatience(opened.schedule).gives_up)
+    play(plan, NoStore() if store is None else store, PretendPool(how, slots), gives_up=patience(opened.schedule))
     return plan
 
 

@@ -136,8 +136,8 @@ def test_the_time_before_a_resumption_says_nothing(monkeypatch: pytest.MonkeyPat
 
     def speed(ends: Sequence[float], now: float) -> tuple[float | None, float | None]:
         monkeypatch.setattr("referee.league.report.time.time", lambda: now)
-        core = SimpleNamespace(last_times=lambda _: ends[::-1])
-        return report._speed(cast("Any", SimpleNamespace(store=SimpleNamespace(core=core))), 30)
+        store = SimpleNamespace(last_times=lambda _: ends[::-1])
+        return report._speed(cast("Any", SimpleNamespace(store=store)), 30)
 
     assert speed([*yesterday, today[0]], 90_000.5) == (None, None)
     # As in the terminal, the time left isn't told in the first seconds.

@@ -155,13 +155,10 @@ def test_the_served_page_needs_only_files_that_are_served() -> None:
 
 def test_numbers_that_json_does_not_have_are_left_out() -> None:
     data = league(3)
-    place = data.standings[0]
-    place = place._replace(rating=place.rating._replace(elo=float("nan"), low=float("-inf"), high=float("inf")))
     line = data.duels[0].matches[0]
     match = line.record._replace(seconds={"hunter": float("nan")}, slowest={})
-    data = data._replace(standings=[place, *data.standings[1:]], duels=[data.duels[0]._replace(matches=(line._replace(record=match),))])
+    data = data._replace(duels=[data.duels[0]._replace(matches=(line._replace(record=match),))])
     page = report_page.html(data)
-    assert tables(page)["standings-table"][0][6:8] == [render.NONE, render.NONE]
     assert held(page)[1]["duels"][0][5][0][6] == f"{match.steps} steps · time {render.NONE}, {render.NONE}"
 
 

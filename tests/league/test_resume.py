@@ -15,7 +15,7 @@ import pytest
 from commands import read_to_end
 from leagues import open_new, write_league
 
-from referee.league.folder import LeagueStore
+from referee.league.folder import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ def test_a_league_that_another_process_plays_is_not_changed(referee: Referee, tm
     open_new(tmp_path, teams=2).close()
     out = tmp_path / "out"
     before = rows_of(out)
-    with LeagueStore.open(out) as store, store.claim():
+    with open_store(out) as store, store.claim():
         refused = referee("league", "resume", out)
         assert (refused.returncode, "Another process plays the league" in refused.stderr) == (2, True), refused.stderr
     assert rows_of(out) == before

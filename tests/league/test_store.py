@@ -13,7 +13,7 @@ from leagues import Notes, PretendPool, play, write_league
 
 from referee.errors import UsageError
 from referee.league import config
-from referee.league.folder import LeagueStore
+from referee.league.folder import open_store
 from referee.league.league import begin, open_league
 from referee.league.playing import LeaguePlay
 from referee.tournament import address
@@ -67,7 +67,7 @@ def test_a_league_that_was_killed_before_its_first_line_is_begun_again(tmp_path:
     file, out = write_league(tmp_path / "in", 3), tmp_path / "out"
     out.mkdir()
     for url in (None, database):
-        LeagueStore.open(out, url, create=True).close()
+        open_store(out, url, create=True).close()
         if url is not None:
             (out / "league.sqlite").unlink()
             address.write(out, address.Address(url, "of the run that was killed"))
@@ -122,7 +122,7 @@ def test_what_is_no_database_of_a_league_is_one_sentence(referee: Referee, tmp_p
 def test_without_psycopg_the_extra_is_named(referee: Referee, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     with pytest.raises(UsageError, match="-m pip install 'psycopg"):
-        LeagueStore.open(tmp_path, "postgresql://host/x", create=True)
+        open_store(tmp_path, "postgresql://host/x", create=True)
 
 
 @pytest.mark.parametrize(
@@ -154,12 +154,12 @@ with opened.store.claim():
 def test_one_process_plays_a_league_and_its_claim_ends_with_it(kind: str, tmp_path: Path, database: str) -> None:
     out = tmp_path / "out"
     opened = begin(config.load(write_league(tmp_path / "in")), out, database if kind == "postgres" else None)
-    assert not opened.store.is_claimed()
+    assert not opened.store.database.is_claimed()
     command = [sys.executable, "-c", HOLDER, str(out)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "claimed\n"
-        assert opened.store.is_claimed()
+        assert opened.store.database.is_claimed()
         with pytest.raises(UsageError, match="Another process plays the league") as caught:
             opened.store.claim()
         assert PASSWORD not in str(caught.value)
@@ -173,7 +173,7 @@ def test_one_process_plays_a_league_and_its_claim_ends_with_it(kind: str, tmp_pa
                 ours = "select pg_terminate_backend(pid, 60000) from pg_locks where locktype = 'advisory'"
                 connection.execute(ours)
     # To look whether it is claimed claims nothing.
-    assert not opened.store.is_claimed()
+    assert not opened.store.database.is_claimed()
     with opened.store.claim():
         other = open_league(out)
         with pytest.raises(UsageError):
@@ -186,7 +186,7 @@ def test_one_process_plays_a_league_and_its_claim_ends_with_it(kind: str, tmp_pa
                 states = connection.execute("select state from pg_stat_activity where datname = current_database()").fetchall()
             assert ("idle in transaction",) not in states
         other.close()
-    assert not opened.store.is_claimed()
+    assert not opened.store.database.is_claimed()
     opened.close()
 
 

@@ -236,7 +236,7 @@ def test_a_result_that_comes_twice_counts_once_and_a_difference_is_kept(league: 
     assert len(notes.finished_keys) == len(set(notes.finished_keys)) == 30
     assert league.view.state().counts._asdict() == {"planned": 0, "done": 30, "stopped": 0, "voids": 0}
     firsts = {stored.task.key: stored.record for stored in league.view.matches()}
-    seconds = {second.key: second for second in league.store.core.disagreements()}
+    seconds = {second.key: second for second in league.store.disagreements()}
     assert seconds.keys() == (firsts.keys() if is_tampered else set())
     for key, second in seconds.items():
         first = firsts[key]
