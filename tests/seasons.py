@@ -114,4 +114,4 @@ def play(running: Season, duels: int) -> None:
     """Play so many duels."""
     running.arena.plan(duels)
     with contextlib.closing(arena_pool(running.arena, Workers(1), lambda _: None)) as pool:
-        play_batches(running.arena, pool, ProgressLines(running.arena, print))
+        play_batches(running.arena, pool, ProgressLines(running.arena.counts, print))

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from referee.arena.choice import DuelChoice
     from referee.arena.store import ArenaStore
     from referee.tournament.local import Pool
-    from referee.tournament.plan import Step
     from referee.tournament.values import Task
     from referee.tournament.workers import Workers
 
@@ -129,7 +128,7 @@ class _Run:
             has_news = bool(plan.results)
             while plan.results:
                 arena.results.take(plan.results.popleft())
-            self._tell(plan, step)
+            self._watch.step(step, plan.sentences, has_workers=self._pool.has_workers)
             if not is_recorded:
                 # The workers have matches now.
                 again(arena.rater.record)
@@ -145,14 +144,6 @@ class _Run:
             running -= {record.key for record in ended}
             records += ended
         store.core.add_all([(record, not record.void) for record in records])
-
-    def _tell(self, plan: ArenaPlan, step: Step) -> None:
-        for task, record in step.ended:
-            if record.has_result:
-                self._watch.finished(task, record)
-        while plan.sentences:
-            self._watch.said(plan.sentences.popleft())
-        self._watch.tick(step.running if self._pool.has_workers else None)
 
 
 def pause(arena: OpenArena, workers: Workers, why: str, say: Callable[[str], None]) -> None:

@@ -273,7 +273,7 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
         choice = opened.plan(left, until_decided=until_decided)
         pool = arena_pool(opened, workers, say)
         try:
-            with contextlib.closing(pool), progress(opened, lambda _, high: _lines(opened, high)) as watch:
+            with contextlib.closing(pool), progress(opened.counts, lambda _, high: _lines(opened, high)) as watch:
                 play_batches(opened, pool, watch)
         except (PlayStopped, StoreError) as error:
             raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None

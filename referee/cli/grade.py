@@ -229,7 +229,7 @@ def player(series: SeriesOptions, *, is_check: bool = False) -> Callable[[OpenGr
 
         pool = open_pool(opened.trials.terms, opened.entries, opened.replays, workers, say, note)
         try:
-            with progress(opened, lambda *_: [], opened.replays) as watch:
+            with progress(opened.counts, lambda *_: [], opened.replays) as watch:
                 opened.run(pool, watch)
         finally:
             pool.close()

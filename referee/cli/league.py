@@ -364,7 +364,7 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
             f"{opened.league.name}: {len(opened.schedule.teams):,} teams, {opened.league.format.kind}, {pool.slots} at once, in {opened.folder}"
         )
         played = LeaguePlay(opened, pool)
-        with progress(played, lambda wide, high: top(opened, played.state(), wide, high), opened.replays) as watch:
+        with progress(played.counts, lambda wide, high: top(opened, played.state(), wide, high), opened.replays) as watch:
             played.run(watch)
         pool.close()
         say(*warnings_of_hosts(opened))

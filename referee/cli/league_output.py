@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague
-    from referee.tournament.progress import Counted
+    from referee.tournament.progress import MatchCounts
     from referee.tournament.replays import Progress, ReplayCheck
     from referee.tournament.values import Task
 
@@ -68,8 +68,8 @@ class LiveProgress(ProgressLines):
     ``standings`` returns the lines of the table, within a number of columns and of lines.
     """
 
-    def __init__(self, store: Counted, standings: Callable[[int, int], list[str]], replays: Path | None = None) -> None:
-        super().__init__(store, say, replays=replays)
+    def __init__(self, counts: Callable[[], MatchCounts], standings: Callable[[int, int], list[str]], replays: Path | None = None) -> None:
+        super().__init__(counts, say, replays=replays)
         from rich.console import Console
         from rich.live import Live
 
@@ -106,12 +106,12 @@ class LiveProgress(ProgressLines):
 
 
 @contextlib.contextmanager
-def progress(store: Counted, standings: Callable[[int, int], list[str]], replays: Path | None = None) -> Iterator[ProgressLines]:
+def progress(counts: Callable[[], MatchCounts], standings: Callable[[int, int], list[str]], replays: Path | None = None) -> Iterator[ProgressLines]:
     """Show the progress while matches are played, whose ``replays`` are in this folder."""
     if is_quiet() or not sys.stderr.isatty():
-        yield ProgressLines(store, say, replays=replays)
+        yield ProgressLines(counts, say, replays=replays)
         return
-    live = LiveProgress(store, standings, replays)
+    live = LiveProgress(counts, standings, replays)
     live.start()
     try:
         yield live

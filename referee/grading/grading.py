@@ -9,7 +9,7 @@ import contextlib
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from referee import games
 from referee.errors import UsageError
@@ -28,6 +28,7 @@ from referee.support.files import write_whole
 from referee.tournament import commitment
 from referee.tournament.commitment import PRIVATE
 from referee.tournament.plan import playing
+from referee.tournament.progress import MatchCounts
 from referee.tournament.store import Store, file_name
 from referee.version import __version__
 
@@ -51,14 +52,6 @@ KIND = "grading"
 REPLAYS, HAND_INS, RUBRIC = "replays", "submissions", "rubric.toml"
 #: The store of a grading before version 2.0.
 _OLD_FILE = "league.sqlite"
-
-
-class Counts(NamedTuple):
-    """How many matches have a result, how many will be played, and how many attempts were void."""
-
-    done: int
-    planned: int
-    voids: int
 
 
 class OpenGrading:
@@ -187,12 +180,12 @@ class OpenGrading:
         (row,) = self._rubric_row.all()
         return row
 
-    def counts(self) -> Counts:
+    def counts(self) -> MatchCounts:
         """Return the numbers of matches."""
         absent = absences(self._matches()).keys()
         planned = sum(record is None and absent.isdisjoint(task.names.values()) for task, record in self._matches())
         done = sum(record.has_result for record in self._records.values())
-        return Counts(done, planned, self.store.counts().voids)
+        return MatchCounts(planned, done, 0, self.store.counts().voids)
 
     def _matches(self) -> Iterator[tuple[Task, Record | None]]:
         return ((task, self._records.get(task.key)) for task in self.trials.tasks)
@@ -205,13 +198,8 @@ class OpenGrading:
         for step in playing(GradingPlan(self.trials, absences(self._matches())), self.store, pool, fair.gives_up):
             self._records |= self.store.lookup([task for task, _ in step.ended])
             for ended in step.ended:
-                for text in self._remarks(ended, reported):
-                    watch.said(text)
-                if ended.record.has_result:
-                    watch.finished(ended.task, ended.record)
-            while fair.sentences:
-                watch.said(fair.sentences.popleft())
-            watch.tick(step.running if pool.has_workers else None)
+                fair.sentences.extend(self._remarks(ended, reported))
+            watch.step(step, fair.sentences, has_workers=pool.has_workers)
 
     def _remarks(self, ended: Ended, reported: set[str]) -> Iterator[str]:
         """Yield what the grader should hear of a match at once. Each name is ``reported`` once."""

@@ -18,7 +18,7 @@ from referee.handins import archive, copies, layouts, ownership, programs, roste
 from referee.handins.archive import OWN_FAILURES
 from referee.handins.layouts import DownloadedHandIn
 from referee.handins.names import LONGEST_NAME, file_name, is_archive, is_ignored, stem
-from referee.handins.ownership import Attribution, EarlierHandIn
+from referee.handins.ownership import Attribution
 from referee.handins.programs import file_names, is_program
 from referee.handins.values import MISSING, REFUSED, HandIn
 from referee.isolation import scripts, submission
@@ -67,12 +67,11 @@ def collect(
         path.absolute().relative_to(source.absolute()).parts[0] for path in excluded if source.absolute() in path.absolute().parents
     ]
     with copies.incoming(folder) as stage:
-        before = [EarlierHandIn(each.student, each.name, each.person, each.identities) for each in earlier]
-        is_known = partial(ownership.is_known, rows=rows or (), earlier=before)
+        is_known = partial(ownership.is_known, rows=rows or (), earlier=earlier)
         hand_ins = _hand_ins(source, stage, seats, left_out, layout, is_known)
         if not hand_ins and not rows and not earlier:
             raise UsageError(f"'{source}' has no hand-in in it; name the folder or archive that holds all hand-ins.")
-        attributions = ownership.attributions(hand_ins, rows, before)
+        attributions = ownership.attributions(hand_ins, rows, earlier)
         names = StudentNames([row.student for row in rows or ()] + [hand_in.student for hand_in in earlier])
         return tuple(
             _taken(attribution, names, folder, stage / str(number), seats, others) for number, attribution in enumerate(attributions)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from referee.handins.layouts import DownloadedHandIn
     from referee.handins.roster import RosterRow
+    from referee.handins.values import HandIn
 
 #: A sentence names no more files or students than this.
 MOST_NAMED = 5
@@ -29,15 +30,6 @@ _REMEDY = (
     "Nothing was graded or changed. Take out the wrong hand-in, or name the right one on the roster: by the student id or the whole address, by "
     "the platform's number beside the name, by its name in a column 'submission', or, for a team, by the team's name in a column 'team'."
 )
-
-
-class EarlierHandIn(NamedTuple):
-    """A hand-in of an earlier run: its student, its own name, and its person with all identities, escaped."""
-
-    student: str
-    name: str
-    person: str
-    identities: tuple[str, ...]
 
 
 class Attribution(NamedTuple):
@@ -54,7 +46,7 @@ class Attribution(NamedTuple):
     note: str = ""
 
 
-def is_known(name: str, rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn]) -> bool:
+def is_known(name: str, rows: Sequence[RosterRow], earlier: Sequence[HandIn]) -> bool:
     """True if a file or folder has the name of a student on the roster, or of one of an earlier run."""
     texts = {key(name), key(stem(name))}
     return any(texts & {key(text) for text in (row.student, row.hand_in, *row.identities)} for row in rows) or any(
@@ -62,9 +54,7 @@ def is_known(name: str, rows: Sequence[RosterRow], earlier: Sequence[EarlierHand
     )
 
 
-def attributions(
-    hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow] | None, earlier: Sequence[EarlierHandIn]
-) -> list[Attribution]:
+def attributions(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow] | None, earlier: Sequence[HandIn]) -> list[Attribution]:
     """Return one row for each student, those on the roster first, then one for each hand-in of anybody else.
 
     ``earlier`` are the hand-ins of earlier runs. UsageError for two hand-ins of one student that aren't attempts of the same account, for
@@ -130,7 +120,7 @@ def _last(group: Sequence[DownloadedHandIn], clashes: list[str]) -> DownloadedHa
     return last._replace(replaced=tuple(dict.fromkeys(item.name for item in earlier if item.name != last.name)))
 
 
-def _check_names(rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn]) -> None:
+def _check_names(rows: Sequence[RosterRow], earlier: Sequence[HandIn]) -> None:
     """Raise UsageError if the roster gives another name to a student of an earlier run, who would be another student without the marks."""
     on_roster, begun = {row.student for row in rows}, {hand_in.student for hand_in in earlier}
     for old in earlier:
@@ -145,14 +135,14 @@ def _check_names(rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn]) ->
                 )
 
 
-def _tokens(old: EarlierHandIn) -> tuple[str, ...]:
+def _tokens(old: HandIn) -> tuple[str, ...]:
     """Return the person and the addresses of a hand-in of an earlier run, if a platform knows them."""
     if not old.person or old.person.startswith(("name ", "hand-in ", "team ")):
         return ()
     return old.person, *(f"mail {escape(key(text))}" for text in old.identities if "@" in text)
 
 
-def _shared(owned: Sequence[Attribution], earlier: Sequence[EarlierHandIn]) -> list[str]:
+def _shared(owned: Sequence[Attribution], earlier: Sequence[HandIn]) -> list[str]:
     """Return a sentence for each id, number and address that two accounts, or hand-ins of two students, have.
 
     What the roster names in the row of a student belongs to that student, whatever an earlier run found.
@@ -232,7 +222,7 @@ def _facts(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> _
 
 
 def _on_roster(
-    hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow], earlier: Sequence[EarlierHandIn], clashes: list[str]
+    hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow], earlier: Sequence[HandIn], clashes: list[str]
 ) -> tuple[list[Attribution], list[Attribution], list[Attribution]]:
     """Return an attribution for each student on the roster, and one for each other hand-in."""
     hand_ins = _without_groups(hand_ins, rows)
@@ -302,9 +292,7 @@ def _without_groups(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterR
     ]
 
 
-def _candidates(
-    item: DownloadedHandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequence[EarlierHandIn]
-) -> tuple[RosterRow, ...]:
+def _candidates(item: DownloadedHandIn, rows: Sequence[RosterRow], facts: _Facts, earlier: Sequence[HandIn]) -> tuple[RosterRow, ...]:
     """Return the students to whom a hand-in may belong. Names count only where nothing surer is known.
 
     A person of an earlier run stays the same student, unless the roster has another address by now.
@@ -363,7 +351,7 @@ def _unclear_team(item: DownloadedHandIn, team: Sequence[RosterRow], rows: Seque
     return "" if team else f"is in a download of teams, but no student on the roster has the team '{name:.80}'."
 
 
-def _of_row(group: Sequence[DownloadedHandIn], row: RosterRow, earlier: Sequence[EarlierHandIn], clashes: list[str]) -> Attribution:
+def _of_row(group: Sequence[DownloadedHandIn], row: RosterRow, earlier: Sequence[HandIn], clashes: list[str]) -> Attribution:
     is_sure = all(roster.names(row, item) for item in group)
     is_one = _is_settled(row, group) and all(item.attempt is not None for item in group)
     chosen = _last(group, clashes) if is_one else _only(group, row.student, clashes)
@@ -376,7 +364,7 @@ def _of_row(group: Sequence[DownloadedHandIn], row: RosterRow, earlier: Sequence
     return Attribution(chosen, row.student, row)
 
 
-def _is_same_person(item: DownloadedHandIn, before: EarlierHandIn) -> bool:
+def _is_same_person(item: DownloadedHandIn, before: HandIn) -> bool:
     """False if a platform vouches for another person than before."""
     if item.is_named_by_grader or not before.person or before.person.startswith("name "):
         return True
@@ -426,7 +414,7 @@ def _only(group: Sequence[DownloadedHandIn], student: str, clashes: list[str]) -
     return group[0]
 
 
-def _students(attribution: Attribution, earlier: Sequence[EarlierHandIn], clashes: list[str]) -> list[str]:
+def _students(attribution: Attribution, earlier: Sequence[HandIn], clashes: list[str]) -> list[str]:
     """Return the students of an earlier run to whom a hand-in belongs, else [""]. A student of the same name may be another person."""
     item = _hand_in_of(attribution)
     if students := [hand_in.student for hand_in in earlier if item.person and hand_in.person == escape(item.person)]:

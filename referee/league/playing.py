@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 
 from referee.league.folder import state_of
 from referee.league.plan import LeaguePlan, patience
-from referee.tournament.plan import MachineFailed, PlayStopped, play
+from referee.tournament.plan import MachineFailed, PlayStopped, playing
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from referee.league.folder import LeagueState
     from referee.league.league import OpenLeague
     from referee.tournament import local
-    from referee.tournament.plan import Ended
     from referee.tournament.progress import MatchCounts, ProgressListener
-    from referee.tournament.values import Task
 
 
 class LeaguePlay:
@@ -45,24 +41,16 @@ class LeaguePlay:
         # Matches that the machine failed to play before are played now.
         self._core.forget(self._unplayed)
         is_begun = False
-
-        def listen(ended: Sequence[Ended], running: Collection[Task]) -> None:
-            nonlocal is_begun
-            for task, record in ended:
-                self._voids += bool(record.void)
-                if record.has_result:
-                    self._early.add(record.key)
-                    watch.finished(task, record)
-            self._early &= self.plan.open_keys
-            for _ in range(len(self.plan.sentences)):
-                sentence = self.plan.sentences.popleft()
-                if is_begun:
-                    watch.said(sentence)
-            is_begun = True
-            watch.tick(running if self._pool.has_workers else None)
-
         try:
-            play(self.plan, self._core, self._pool, listen, self._gives_up)
+            for step in playing(self.plan, self._core, self._pool, self._gives_up):
+                self._voids += sum(bool(record.void) for _, record in step.ended)
+                self._early |= {record.key for _, record in step.ended if record.has_result}
+                self._early &= self.plan.open_keys
+                if not is_begun:
+                    # The sentences about earlier matches were said when these were played.
+                    self.plan.sentences.clear()
+                is_begun = True
+                watch.step(step, self.plan.sentences, has_workers=self._pool.has_workers)
         except MachineFailed:
             raise
         except PlayStopped as error:

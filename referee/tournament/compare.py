@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json, Seat, Settings
     from referee.match.request import MatchRequest
-    from referee.tournament.comparison_store import KeptComparison
     from referee.tournament.sequential import Compared
+    from referee.tournament.store import Store
     from referee.tournament.values import DuelResult, MatchStart, Record, Task, Team
 
 MOST_DUELS = 1_000_000
@@ -246,20 +246,18 @@ class BotComparison:
         folder: Path,
         on_match: Callable[[], None] = lambda: None,
         on_note: Callable[[str], None] = lambda _: None,
-        kept: KeptComparison | None = None,
+        store: Store | None = None,
     ) -> Generator[Compared, None, None]:
         """Play until the test decides, or to the last duel; yield the state of the comparison after each duel that counts.
 
-        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start. ``kept`` has the records of earlier
-        runs, whose matches aren't played again, and keeps those of this one.
+        ``folder`` is for the replays. ``on_note`` is called once for each team that does not start. ``store`` has the records of
+        earlier runs, whose matches aren't played again, and keeps those of this one.
         """
         request = self.request
         terms = Terms(self._game.info.name, request.checked_settings.rules, request.options)
         with contextlib.closing(LocalPool(terms, self.teams, folder / "replays", self._slots)) as pool:
-            for moment in playing(self, NoStore() if kept is None else kept.store, pool):
-                for task, record in moment.ended:
-                    if kept is not None:
-                        kept.add(task, record)
+            for moment in playing(self, store or NoStore(), pool):
+                for _, record in moment.ended:
                     if not record.is_startable:
                         raise StartError(record.text)
                     if not record.void:

@@ -124,14 +124,12 @@ def duels_of(
     """Play the duels; yield the state after each that counts. ``on_stored`` is called with the number of matches already in ``out``."""
     with contextlib.ExitStack() as stack:
         if out is None:
-            folder, kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
+            folder, store = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="referee-compare-"))), None
         else:
-            folder, kept = (
-                out,
-                stack.enter_context(open_comparison(out, comparison.facts, list(comparison.teams.values()), comparison.number_of)),
-            )
-            on_stored(kept.matches)
-        yield from stack.enter_context(contextlib.closing(comparison.run(folder, on_match, on_note, kept)))
+            opened = open_comparison(out, comparison.facts, list(comparison.teams.values()), comparison.number_of)
+            folder, store = out, stack.enter_context(opened)
+            on_stored(store.counts().done)
+        yield from stack.enter_context(contextlib.closing(comparison.run(folder, on_match, on_note, store)))
 
 
 def first_match(comparison: BotComparison, flags: Mapping[str, Any]) -> list[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -12,6 +11,7 @@ from referee.errors import UsageError
 from referee.replay.paths import make_folder
 from referee.support.canonical import canonical
 from referee.support.csv_text import as_csv, with_mark
+from referee.support.files import write_whole
 from referee.support.outputs import check_output, no_mark
 from referee.tournament.store import Store, file_name
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.tournament.rows import ModelTable
-    from referee.tournament.values import Record, Task, Team
+    from referee.tournament.values import Team
 
 #: The list of a comparison's matches, beside their replays.
 MATCHES_FILE = "matches.csv"
@@ -50,10 +50,8 @@ def stored_seed(folder: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def open_comparison(
-    folder: Path, facts: Mapping[str, Json], teams: Sequence[Team], number_of: Callable[[int], int]
-) -> Iterator[KeptComparison]:
-    """Open the duels in a folder exclusively for this process; begin a comparison if the folder has none.
+def open_comparison(folder: Path, facts: Mapping[str, Json], teams: Sequence[Team], number_of: Callable[[int], int]) -> Iterator[Store]:
+    """Open the duels in a folder exclusively for this process; begin a comparison if the folder has none. At the end, list its matches.
 
     ``facts`` are as in ``Terms``; ``seed`` is one of them. ``number_of`` returns the number of the duel with a seed, from 0. UsageError if the
     folder has a league, a comparison with other facts or other files of the teams, or if another process works on it.
@@ -66,7 +64,10 @@ def open_comparison(
         _check(store, folder, Terms(facts=dict(facts), hashes={team.name: team.hash for team in teams}))
         # Abandoned matches are tried again.
         store.forget_unplayed()
-        yield KeptComparison(store, folder, number_of)
+        try:
+            yield store
+        finally:
+            _write_matches(store, folder, number_of)
 
 
 def _check(store: Store, folder: Path, terms: Terms) -> None:
@@ -85,37 +86,14 @@ def _check(store: Store, folder: Path, terms: Terms) -> None:
         )
 
 
-class KeptComparison:
-    """The duels of a comparison in their store, and the list of its matches."""
-
-    def __init__(self, store: Store, folder: Path, number_of: Callable[[int], int]) -> None:
-        self.store = store
-        self._number_of = number_of
-        self._file = folder / MATCHES_FILE
-        #: How many matches earlier runs have played.
-        self.matches = store.counts().done
-        listed = self._listed()
-        # A run that was killed may have stored a match that it had not listed yet.
-        for task, record in store.done():
-            if record.replay not in listed:
-                self.add(task, record)
-
-    def add(self, task: Task, record: Record) -> None:
-        """Add a match that was played to the list."""
-        if not record.replay:
-            return
-        is_new = not self._file.exists()
-        rows: list[list[object]] = [["duel", *task.seats, "winner", "reason", "steps", "seed", "replay"]] if is_new else []
-        winner = task.names.get(record.winner, "") if record.winner else ""
-        rows.append([self._number_of(task.seed) + 1, *task.names.values(), winner, record.reason, record.steps, task.seed, record.replay])
-        text = as_csv(rows, "\r\n")
-        with self._file.open("a", newline="", encoding="utf-8") as file:
+def _write_matches(store: Store, folder: Path, number_of: Callable[[int], int]) -> None:
+    """Write the list of all matches that have a replay, in the order in which they ended. ``number_of`` returns a duel's number by its seed."""
+    rows: list[list[object]] = []
+    for task, record in store.done():
+        if record.replay:
             # The players of all matches are the same ones.
-            file.write(with_mark(text) if is_new else text)
-
-    def _listed(self) -> set[str]:
-        try:
-            with self._file.open(newline="", encoding="utf-8-sig") as file:
-                return {row.get("replay") or "" for row in csv.DictReader(file)}
-        except FileNotFoundError:
-            return set()
+            rows = rows or [["duel", *task.seats, "winner", "reason", "steps", "seed", "replay"]]
+            winner = task.names.get(record.winner, "") if record.winner else ""
+            rows.append([number_of(task.seed) + 1, *task.names.values(), winner, record.reason, record.steps, task.seed, record.replay])
+    if rows:
+        write_whole(folder / MATCHES_FILE, with_mark(as_csv(rows, "\r\n")).encode())

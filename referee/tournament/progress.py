@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.support.times import shown_span
 from referee.support.words import counted
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
+    from referee.tournament.plan import Step
     from referee.tournament.values import Record, Task
 
 #: The speed is that of this number of seconds or, if fewer ended in them, of this number of last matches.
@@ -25,24 +26,8 @@ _MEASURED_SECONDS = 10.0
 _SILENCE = 5.0
 
 
-class Counts(Protocol):
-    """How many matches have a result, how many will be played, and how many attempts were void."""
-
-    @property
-    def done(self) -> int:
-        """Those with a result."""
-
-    @property
-    def planned(self) -> int:
-        """Those that will be played."""
-
-    @property
-    def voids(self) -> int:
-        """The attempts that were void."""
-
-
 class MatchCounts(NamedTuple):
-    """How many matches there are by status, and how many attempts were void. Implements ``Counts``. ``stopped`` ones will not be played."""
+    """How many matches there are by status, and how many attempts were void. ``stopped`` ones will not be played."""
 
     planned: int
     done: int
@@ -55,15 +40,17 @@ class MatchCounts(NamedTuple):
         return self.planned + self.done + self.stopped
 
 
-class Counted(Protocol):
-    """Something that counts its matches: a store, a league or a grading that is played."""
-
-    def counts(self) -> Counts:
-        """Return the numbers of matches."""
-
-
 class ProgressListener:
-    """Receives the progress of a league. A subclass overrides the methods that it needs."""
+    """Receives the progress of many matches. A subclass overrides the methods that it needs."""
+
+    def step(self, step: Step, sentences: deque[str], *, has_workers: bool) -> None:
+        """Take a step of play, and the sentences about it, each once."""
+        for task, record in step.ended:
+            if record.has_result:
+                self.finished(task, record)
+        while sentences:
+            self.said(sentences.popleft())
+        self.tick(step.running if has_workers else None)
 
     def finished(self, task: Task, record: Record) -> None:
         """A match is done."""
@@ -118,13 +105,13 @@ class ProgressLines(ProgressListener):
 
     def __init__(
         self,
-        store: Counted,
+        counts: Callable[[], MatchCounts],
         say: Callable[[str], None],
         *,
         replays: Path | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._store = store
+        self._counts = counts
         self._replays = replays
         self._say = say
         self._clock = clock
@@ -181,7 +168,7 @@ class ProgressLines(ProgressListener):
 
     def line(self) -> str:
         """Return the progress as a line: the matches played, the speed of the last minute and the time that is left."""
-        counts = self._store.counts()
+        counts = self._counts()
         voids = f", {counts.voids:,} void" if counts.voids else ""
         return f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')}{voids}, {self._speed(counts.planned, self._clock())}"
 

@@ -68,7 +68,7 @@ TASKS = [task_of(f"{number}", {"hunter": f"A{number}", "prey": f"B{number}"}, {}
 
 def test_the_progress_waits_for_results_and_tells_no_time_without_workers() -> None:
     clock, league, tasks = Clock(), Played(), [*TASKS]
-    shown = ProgressLines(league, print, clock=clock)
+    shown = ProgressLines(league.counts, print, clock=clock)
 
     def play(count: int, seconds: float) -> str:
         for _ in range(count):
@@ -97,7 +97,7 @@ def test_the_progress_waits_for_results_and_tells_no_time_without_workers() -> N
 
 def test_a_match_that_takes_long_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
-    shown = ProgressLines(Played(), print, clock=clock)
+    shown = ProgressLines(Played().counts, print, clock=clock)
     first, second, *_ = TASKS
     shown.tick([first])
     clock.now += 11.0
@@ -115,7 +115,7 @@ def test_a_match_that_takes_long_is_named(capsys: pytest.CaptureFixture[str]) ->
 def test_a_match_in_which_nobody_answers_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Its replay grows with every second in which somebody answers."""
     clock, task = Clock(), TASKS[0]
-    shown = ProgressLines(Played(), print, replays=tmp_path, clock=clock)
+    shown = ProgressLines(Played().counts, print, replays=tmp_path, clock=clock)
     replay = replay_path(tmp_path, task.key)
     replay.parent.mkdir()
     replay.touch()

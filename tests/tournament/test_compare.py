@@ -23,7 +23,7 @@ from referee.games.game import SettingsError
 from referee.match.request import MatchRequest
 from referee.tournament import compare
 from referee.tournament.compare import BotComparison, SequentialTest
-from referee.tournament.comparison_store import KeptComparison, open_comparison, stored_seed
+from referee.tournament.comparison_store import open_comparison, stored_seed
 from sdk import HunterBot
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from commands import Commands
 
     from referee.tournament.sequential import Compared
+    from referee.tournament.store import Store
     from referee.tournament.values import Record, Task
 
     Referee = Callable[..., subprocess.CompletedProcess[str]]
@@ -102,7 +103,7 @@ def test_the_limit_of_duels_leaves_it_undecided(monkeypatch: pytest.MonkeyPatch,
     assert one.sentence().startswith("Undecided after 1 duel: ")
 
 
-def opened(folder: Path, comparison: BotComparison) -> AbstractContextManager[KeptComparison]:
+def opened(folder: Path, comparison: BotComparison) -> AbstractContextManager[Store]:
     """The duels that a folder keeps of a comparison."""
     return open_comparison(folder, comparison.facts, list(comparison.teams.values()), comparison.number_of)
 
@@ -113,7 +114,7 @@ def kept(monkeypatch: pytest.MonkeyPatch, folder: Path, duels: int, slots: int =
     pool = PretendPool(numbered(comparison, hunts("straight", every=2)), slots)
     monkeypatch.setattr(compare, "LocalPool", lambda *_: pool)
     with opened(folder, comparison) as duels_kept:
-        for _ in comparison.run(folder, kept=duels_kept):
+        for _ in comparison.run(folder, store=duels_kept):
             pass
     assert comparison.matches == 2 * duels
     return comparison.compared(), pool.played
