@@ -23,7 +23,7 @@ from referee.arena.matchmaking import Candidate, Matchmaker
 from referee.arena.state import Pairs
 from referee.tournament.elo import POINTS
 from referee.tournament.ratings import rate
-from referee.tournament.values import PairedComparison
+from referee.tournament.duels import PairedComparison
 
 #: The standard deviation of the strengths, in log-odds: 200 Elo.
 SPREAD = 200 / POINTS

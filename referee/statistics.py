@@ -35,7 +35,7 @@ def ratings(rows: Iterable[tuple[str, str, float]]) -> dict[str, float]:
     from referee.support.packages import need_statistics
 
     need_statistics("referee.statistics")
+    from referee.tournament.duels import PairedComparison
     from referee.tournament.ratings import rate
-    from referee.tournament.values import PairedComparison
 
     return rate(PairedComparison(a, b, score, 0) for a, b, score in rows)

@@ -25,9 +25,10 @@ from referee.league import config, schedule
 from referee.league.league import Standing
 from referee.league.report import DuelLine, LeagueProgress, MatchLine, ReportData
 from referee.league.standings import StandingsRow
+from referee.tournament.duels import DuelResult, PlannedDuel
 from referee.tournament.progress import ProgressListener
 from referee.tournament.ratings import Rating
-from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
+from referee.tournament.values import Record, Task
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,8 +36,7 @@ if TYPE_CHECKING:
     from commands import Commands
 
     from referee.league.league import OpenLeague
-    from referee.league.schedule import FixturePlan
-    from referee.tournament.values import Fixture
+    from referee.league.schedule import Fixture, FixturePlan
 
 #: A bot for both roles that needs no SDK: a hunter that never builds and a prey that never moves.
 IDLE = """

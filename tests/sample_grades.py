@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from referee.grading import values
 from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest, StudentMarks, Trial, TrialMark
-from referee.handins.values import MISSING, OK, REFUSED, HandIn
+from referee.handins.values import MISSING, OK, REFUSED, Entry, HandIn
 from referee.match.options import MatchOptions
 from referee.support.canonical import canonical
-from referee.tournament.values import Task, Team
+from referee.tournament.values import Task
 from referee.tournament.worker import Terms, Worker
 
 if TYPE_CHECKING:
@@ -95,8 +95,8 @@ def replaced(grades: Grades, student: int, marks: Sequence[RubricMark]) -> Grade
     return grades._replace(students=tuple(students))
 
 
-def _team(name: str, program: str) -> Team:
-    return Team(name, {"hunter": program, "prey": program})
+def _team(name: str, program: str) -> Entry:
+    return Entry(name, {"hunter": program, "prey": program})
 
 
 def _trial(worker: Worker, test: RubricTest, start: int, student: str) -> TrialMark:

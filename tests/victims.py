@@ -16,11 +16,12 @@ import psutil
 from leagues import task_of
 from sandboxes import HOSTILE, INTRUDERS, ROOT, command_of
 
+from referee.handins.values import Entry
 from referee.isolation import cgroups
 from referee.isolation.names import PREFIX
 from referee.match.options import MatchOptions, RunOptions, TimeControl
 from referee.tournament.local import LocalPool
-from referee.tournament.values import Task, Team
+from referee.tournament.values import Task
 from referee.tournament.worker import Terms
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def opened(level: str, folder: Path, slots: int) -> LocalPool:
     bot = folder / "bot"
     bot.write_text(BOT)
     bot.chmod(0o755)
-    teams = {name: Team(name, {"hunter": str(bot), "prey": str(bot)}) for name in "AB"}
+    teams = {name: Entry(name, {"hunter": str(bot), "prey": str(bot)}) for name in "AB"}
     time = TimeControl(startup=None, move=None, bank=None)
     options = MatchOptions.model_validate({"time": time, "run": RunOptions(max_lateness=3600.0), "isolation": level})
     return LocalPool(Terms("evasion", None, options), teams, folder / "replays", slots)

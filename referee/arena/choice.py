@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from referee.arena.config import ALL
 from referee.arena.versions import ACTIVE, PLACING
 from referee.support.words import counted
-from referee.tournament.values import PlannedDuel
+from referee.tournament.duels import PlannedDuel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import AnyGame, Json, Seat, Settings
+    from referee.handins.values import Entry
     from referee.match.options import MatchOptions
     from referee.tournament.play_file import Variant
-    from referee.tournament.values import MatchStart, Team
+    from referee.tournament.values import MatchStart
 
 FILE = "arena.toml"
 #: The value of ``roles`` for versions that play every seat.
@@ -112,8 +113,8 @@ class ArenaConfig(NamedTuple):
     settings: Settings
     versions: str
     seat: Seat | None
-    against: tuple[Team, ...]
-    references: tuple[Team, ...]
+    against: tuple[Entry, ...]
+    references: tuple[Entry, ...]
     season: Season
     visibility: Visibility
     workshop: Path | None
@@ -226,9 +227,9 @@ def _placed(game: AnyGame, rules: str, plain: Mapping[str, Json], start: MatchSt
     return game.codec.settings_json(start_lists.placed(game, game.codec.settings(rules, dict(plain)), start.settings))
 
 
-def _references(file: ArenaFile, reader: PlayReader, settings: Settings, seat: Seat | None, folder: Path) -> dict[str, Team]:
+def _references(file: ArenaFile, reader: PlayReader, settings: Settings, seat: Seat | None, folder: Path) -> dict[str, Entry]:
     """Return the references by their names, those of ``against`` with programs for the other seats."""
-    references: dict[str, Team] = {}
+    references: dict[str, Entry] = {}
     seats = reader.game.seats(settings)
     for number, row in enumerate(file.references, 1):
         name = row.get("name")

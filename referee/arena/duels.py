@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy import func, or_, select
 
+from referee.tournament.duels import PlannedDuel
 from referee.tournament.progress import MatchCounts
-from referee.tournament.values import PlannedDuel
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

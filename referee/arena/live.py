@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from referee.arena.api_models import MatchesQuery
-from referee.pages.folder_listing import ListedReplay
+from referee.pages.folder_listing import ListedReplay, ShownPlace, ShownStandings
 from referee.tournament.worker import replay_path
 
 if TYPE_CHECKING:
@@ -102,11 +102,8 @@ class LiveMatches:
             opens=True,
         )
 
-    def standings(self) -> dict[str, Json]:
+    def standings(self) -> ShownStandings:
         """Return the standings for the projector's page."""
         done = self._views.played()
-        rows = [
-            {"place": entry.rank, "team": entry.team, "points": round(entry.rating), "played": entry.duels}
-            for entry in self._views.standings().entries
-        ]
-        return {"name": self._arena.config.name, "done": done, "total": done, "isRated": True, "rows": rows}
+        rows = [ShownPlace(entry.rank, entry.team, round(entry.rating), entry.duels) for entry in self._views.standings().entries]
+        return ShownStandings(self._arena.config.name, done, done, rows, is_rated=True)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.arena.duels import ArenaDuel
 from referee.errors import DISPUTED, SUPERVISOR
+from referee.tournament.duels import comparisons, duel_result
 from referee.tournament.keys import new_task, terms_hash
-from referee.tournament.results import comparisons, duel_result
 from referee.tournament.starts import match_seed
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from referee.arena.store import ArenaStore
     from referee.games.game import Json, Settings
     from referee.handins.values import Entry
-    from referee.tournament.values import MatchStart, PlannedDuel, Record, Task
+    from referee.tournament.duels import PlannedDuel
+    from referee.tournament.values import MatchStart, Record, Task
 
 #: A version can't start if this number of its matches failed before the first step and none began.
 _FAILED_STARTS = 2

@@ -94,7 +94,7 @@ class ArenaPages:
             "/live": self._now,
             "/projector": self._projector,
             "/list": self._listed,
-            "/standings": lambda *_: JSONResponse(self._live.standings()),
+            "/standings": lambda *_: JSONResponse(self._live.standings().to_json()),
             "/replay/{match}/replay": lambda request, holder: self._api.replay(request.path_params["match"], holder),
         }
         return [

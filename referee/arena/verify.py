@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from referee.arena.plan import ArenaMatches
 from referee.support.words import counted, listed
+from referee.tournament.duels import PairedComparison
 from referee.tournament.replays import ReplayCheck, ReplayStore
-from referee.tournament.values import PairedComparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

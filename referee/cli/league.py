@@ -29,11 +29,11 @@ from referee.tournament.workers import Workers, open_pool
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from referee.handins.values import Entry
     from referee.league.config import LeagueSource
     from referee.league.league import OpenLeague
     from referee.league.league_schedule import Schedule
     from referee.tournament.local import Pool
-    from referee.tournament.values import Team
 
 league = group("league", "Play many matches between teams: standings, ratings, a report.")
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
@@ -333,7 +333,7 @@ def _opened(folder: Path) -> contextlib.closing[OpenLeague]:
     return contextlib.closing(open_league(folder))
 
 
-def _check_roles(schedule: Schedule, teams: Sequence[Team], workers: Workers) -> None:
+def _check_roles(schedule: Schedule, teams: Sequence[Entry], workers: Workers) -> None:
     """Raise UsageError if a team's program plays one role only. Workers of other machines may have interpreters that this one lacks."""
     from referee.tournament.roles import check_roles
 

@@ -15,7 +15,6 @@ from referee.cli.app import REPLAYS, JsonFlag, app, command, put, put_json, say
 from referee.cli.options import Force, PageOptions, page_option
 from referee.cli.pages import bind_page
 from referee.errors import RefereeError, UsageError
-from referee.league.folder_standings import of_folder
 from referee.pages.export_source import MOST_FRAMES, frames, good_steps, head_of, html_page, kind_of, replay_in, within
 from referee.replay.paths import SUFFIX, log_path, why_unreadable
 from referee.support.outputs import check_output, write_output
@@ -24,6 +23,8 @@ from referee.support.words import program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from referee.pages.folder_listing import ShownStandings
 
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
@@ -177,7 +178,7 @@ def show_folder(folder: Path, page: PageOptions, *, is_projector: bool) -> None:
     serve.serve_site(site, bound.listener, bound.names, bound.announcer("projector" if is_projector else ""))
 
 
-def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:
+def _league(folder: Path) -> tuple[str, Callable[[], ShownStandings]] | None:
     """Return the name of the folder's league and what reads its standings; None if the folder is no league's, or if they can't be shown."""
     if not any((folder / name).exists() for name in ("league.sqlite", "database.url")):
         return None
@@ -186,9 +187,11 @@ def _league(folder: Path) -> tuple[str, Callable[[], dict[str, Any]]] | None:
     except UsageError as error:
         say(f"note: {error}")
         return None
+    from referee.league.league import open_league
 
     try:
-        return of_folder(folder)
+        opened = open_league(folder)
+        return opened.league.name, opened.shown
     except (RefereeError, OSError) as error:
         say(f"note: the standings can't be shown: {error}")
         return None

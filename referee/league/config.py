@@ -14,6 +14,7 @@ from referee.games.game import SettingsError
 from referee.handins.entry import check_plays
 from referee.handins.entry import read as read_entry
 from referee.handins.names import check_different, check_name
+from referee.handins.values import Entry
 from referee.league import schedule
 from referee.league.team_folder import FILE, teams_of, unpacked, write_copy
 from referee.match import settings_file
@@ -22,7 +23,7 @@ from referee.players.names import named_files
 from referee.support.near_names import nearest_or_all
 from referee.tournament.commitment import LEAGUE, PRIVATE, Commitment, StartFamily, new_secret, resampling_seed, root
 from referee.tournament.play_file import PlayFile, PlayReader, StartList, Variant
-from referee.tournament.values import MatchStart, Team
+from referee.tournament.values import MatchStart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -55,7 +56,7 @@ class League(NamedTuple):
     format: Format
     seed: int | str
     variants: tuple[Variant, ...]
-    teams: tuple[Team, ...]
+    teams: tuple[Entry, ...]
     starts: StartList = StartList()
     repeat: int = 1
     options: MatchOptions = MatchOptions()
@@ -113,7 +114,7 @@ def from_json(data: Mapping[str, Json]) -> League:
         return League(
             format=Format(**form),
             variants=tuple(Variant(**variant) for variant in fields.pop("variants")),
-            teams=tuple(Team(**team) for team in fields.pop("teams")),
+            teams=tuple(Entry(**team) for team in fields.pop("teams")),
             starts=StartList(listed["drawn"], tuple(MatchStart(**start) for start in listed["listed"])),
             options=MatchOptions.model_validate({name: fields.pop(name) for name in MatchOptions.model_fields}),
             **fields,
@@ -303,10 +304,10 @@ class LeagueReader:
         check_different(names)
         return names
 
-    def _teams(self, names: Sequence[str], checked: Sequence[Settings]) -> tuple[Team, ...]:
+    def _teams(self, names: Sequence[str], checked: Sequence[Settings]) -> tuple[Entry, ...]:
         return tuple(self._team(name, row, checked) for name, row in zip(names, self.file.teams, strict=True))
 
-    def _team(self, name: str, row: Mapping[str, object], checked: Sequence[Settings]) -> Team:
+    def _team(self, name: str, row: Mapping[str, object], checked: Sequence[Settings]) -> Entry:
         team = read_entry(name, self.play.spec(name, row, checked[0]), self.game, checked[0], self.home)
         for settings in checked[1:]:
             check_plays(team, self.game, settings)

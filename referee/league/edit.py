@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from referee.games.game import Json
+    from referee.handins.values import Entry
     from referee.league.config import League
-    from referee.tournament.values import Team
 
 #: The keys of a league that decide no match.
 _HARMLESS = {"name", "slots", "home", "teams"}
@@ -41,7 +41,7 @@ class Edit(NamedTuple):
     league: League
     voided: int
     why: str
-    teams: list[Team]
+    teams: list[Entry]
 
 
 def stored_league(folder: Path) -> League | None:

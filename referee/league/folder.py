@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.league.league_schedule import Schedule
+    from referee.tournament.duels import DuelResult, PlannedDuel
     from referee.tournament.plan import Turns
     from referee.tournament.rows import ModelTable
-    from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
+    from referee.tournament.values import Record, Task
 
 #: The kind of a store of leagues, and its file.
 KIND = "league"

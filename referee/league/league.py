@@ -10,10 +10,11 @@ from referee.errors import UsageError
 from referee.league import config, schedule, standings
 from referee.league.folder import FILE, LeagueRow, LeagueView, league_rows, open_store
 from referee.league.league_schedule import Schedule
+from referee.pages.folder_listing import ShownPlace, ShownStandings
 from referee.replay.paths import make_folder
 from referee.tournament import address, commitment
 from referee.tournament.comparison_store import KIND
-from referee.tournament.results import comparisons
+from referee.tournament.duels import comparisons
 from referee.tournament.store import file_name
 
 if TYPE_CHECKING:
@@ -108,6 +109,12 @@ class OpenLeague:
             has_buchholz=plan.format == config.SWISS,
             is_live=plan.format != config.ELIMINATION and state.is_live,
         )
+
+    def shown(self) -> ShownStandings:
+        """The standings for the projector's page: without ratings, so that it can show them between matches."""
+        state = self.view.state()
+        rows = [ShownPlace(row.place, row.team, row.points, row.played) for row in self.rows(state)]
+        return ShownStandings(self.league.name, state.counts.done, state.counts.done + state.counts.planned, rows)
 
     def contradicted(self) -> list[str]:
         """Return a sentence for each contradiction between the folder and the league: a wrong commitment."""

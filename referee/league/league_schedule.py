@@ -15,13 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from referee.games.game import AnyGame, Json, Settings
-    from referee.tournament.values import DuelResult, Fixture, PlannedDuel, Task, Team
+    from referee.handins.values import Entry
+    from referee.league.schedule import Fixture
+    from referee.tournament.duels import DuelResult, PlannedDuel
+    from referee.tournament.values import Task
 
 
 class Schedule:
     """What a league plays."""
 
-    def __init__(self, league: config.League, teams: Sequence[Team]) -> None:
+    def __init__(self, league: config.League, teams: Sequence[Entry]) -> None:
         self.league = league
         self.game: AnyGame = games.get(league.game)
         self.teams = {team.name: team for team in teams}

@@ -18,16 +18,17 @@ from referee.errors import DISPUTED, SUPERVISOR
 from referee.isolation.machine import SHORTAGES
 from referee.league.schedule import ROUND_BY_ROUND, later_fixtures
 from referee.tournament.disputes import Patience, blamed, dispute_of
+from referee.tournament.duels import duel_result, stopped
 from referee.tournament.plan import MOST_VOIDS, NOT_WANTED
-from referee.tournament.results import duel_result, stopped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from referee.league.league_schedule import Schedule
     from referee.tournament.disputes import Dispute
+    from referee.tournament.duels import DuelResult, PlannedDuel
     from referee.tournament.plan import GivesUp
-    from referee.tournament.values import DuelResult, PlannedDuel, Record, Task
+    from referee.tournament.values import Record, Task
 
 #: The most open duels.
 _AHEAD = 1_000

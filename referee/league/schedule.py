@@ -20,17 +20,24 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import UsageError
 from referee.league import swiss
 from referee.league.standings import table
-from referee.tournament.values import Fixture, PlannedDuel
+from referee.tournament.duels import PlannedDuel
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from referee.tournament.values import DuelResult
+    from referee.tournament.duels import DuelResult
 
 FORMATS = ("round-robin", "swiss", "elimination", "tables")
 
 #: Formats in which each round depends on the results of those before.
 ROUND_BY_ROUND = ("swiss", "elimination")
+
+
+class Fixture(NamedTuple):
+    """Teams that meet in a round: two, or the teams of a table; a single team has a bye. ``round`` counts from 0."""
+
+    round: int
+    teams: tuple[str, ...]
 
 
 class FixturePlan(NamedTuple):

@@ -20,12 +20,12 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import UsageError
-from referee.tournament.results import comparisons
+from referee.tournament.duels import comparisons
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from referee.tournament.values import DuelResult
+    from referee.tournament.duels import DuelResult
 
     #: Two teams at one table, the points of the first against the second, and of the second against the first.
     Meeting = tuple[str, str, float, float]

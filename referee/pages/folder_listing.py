@@ -21,7 +21,7 @@ from referee.support.words import program
 from referee.wire import strict_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from referee.games.game import Json
 
@@ -85,6 +85,35 @@ class ListedReplay(NamedTuple):
     def to_json(self) -> dict[str, Json]:
         """The entry for a page. The time is in milliseconds."""
         return {**self._asdict(), "modified": self.modified // 1_000_000}
+
+
+class ShownPlace(NamedTuple):
+    """A team in the standings of the projector's page."""
+
+    place: int
+    team: str
+    points: float
+    played: int
+
+
+class ShownStandings(NamedTuple):
+    """The standings of the projector's page: of a league, or with ratings as points. ``done`` of ``total`` matches were played."""
+
+    name: str
+    done: int
+    total: int
+    rows: Sequence[ShownPlace]
+    is_rated: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """The standings for a page."""
+        return {
+            "name": self.name,
+            "done": self.done,
+            "total": self.total,
+            "isRated": self.is_rated,
+            "rows": [row._asdict() for row in self.rows],
+        }
 
 
 def scan(folder: Path) -> tuple[list[ReplayFile], list[str]]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
     from referee.pages.folder_index import FolderIndex
+    from referee.pages.folder_listing import ShownStandings
 
 #: The most bytes of a replay that are read for its small board.
 _MOST_BYTES = 4 << 20
@@ -37,7 +38,7 @@ class FolderPages:
     """
 
     def __init__(
-        self, index: FolderIndex, token: str, name: str, standings: Callable[[], dict[str, Json]] | None = None, join: str | None = None
+        self, index: FolderIndex, token: str, name: str, standings: Callable[[], ShownStandings] | None = None, join: str | None = None
     ) -> None:
         self.index = index
         self._name = name
@@ -85,7 +86,8 @@ class FolderPages:
         if self._standings is None:
             return _json({})
         try:
-            return _json(await worked(self._standings, self._asking))
+            shown: ShownStandings = await worked(self._standings, self._asking)
+            return _json(shown.to_json())
         except Exception as error:  # noqa: BLE001 - the page outlives moments in which the store can't be read, and says so
             return _json({"problem": f"The standings can't be read: {error}"})
 

@@ -38,7 +38,8 @@ from referee.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from referee.tournament.values import Record, Task, Team
+    from referee.handins.values import Entry
+    from referee.tournament.values import Record, Task
 
 #: The most matches in a batch, and the seconds that closing may take.
 _MOST_IN_BATCH, _CLOSE_SECONDS = 200, 5.0
@@ -78,7 +79,7 @@ class ClusterPool:
     def __init__(
         self,
         terms: Terms,
-        teams: Mapping[str, Team],
+        teams: Mapping[str, Entry],
         folder: Path,
         address: str,
         *,
@@ -251,7 +252,7 @@ def _connect(address: str, seconds: float) -> tuple[Any, Any]:
         ) from None
 
 
-def _league_plugin(plugin_name: str, league: tuple[Terms, Sequence[Team], bytes], workers: Collection[str]) -> Any:
+def _league_plugin(plugin_name: str, league: tuple[Terms, Sequence[Entry], bytes], workers: Collection[str]) -> Any:
     """Return the Dask plugin that opens a league on each worker, also on those that join later.
 
     It fails on a worker of another version or without the isolation that the league asks for. One that joins later leaves again.
@@ -291,7 +292,7 @@ def _league_plugin(plugin_name: str, league: tuple[Terms, Sequence[Team], bytes]
 class League:
     """A league on a Dask worker: the teams' files, and a process for each thread that plays. UsageError without the isolation it asks for."""
 
-    def __init__(self, terms: Terms, teams: Sequence[Team], archive: bytes, folder: Path) -> None:
+    def __init__(self, terms: Terms, teams: Sequence[Entry], archive: bytes, folder: Path) -> None:
         self._level = open_launcher(terms.options.isolation, terms.options.limits).level.name
         self._terms = terms
         self._folder = Path(tempfile.mkdtemp(prefix="referee-matches-", dir=folder))

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import StartError, UsageError
 from referee.handins.entry import read as read_entry
 from referee.support.words import counted, cut, signed
-from referee.tournament import values
+from referee.tournament.duels import PlannedDuel, duel_result
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.local import LocalPool, checked_slots
 from referee.tournament.plan import NoStore, check_played, playing
-from referee.tournament.results import duel_result
 from referee.tournament.roles import role_of
 from referee.tournament.sequential import Comparing
 from referee.tournament.starts import drawn, match_seed
@@ -27,10 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 
     from referee.games.game import Json, Seat, Settings
+    from referee.handins.values import Entry
     from referee.match.request import MatchRequest
+    from referee.tournament.duels import DuelResult
     from referee.tournament.sequential import Compared
     from referee.tournament.store import Store
-    from referee.tournament.values import DuelResult, MatchStart, Record, Task, Team
+    from referee.tournament.values import MatchStart, Record, Task
 
 MOST_DUELS = 1_000_000
 
@@ -104,7 +105,7 @@ class BotComparison:
         #: The requested programs, by name: A, B and their opponents.
         self.programs = _named([a, b, *against, *role.opponents])
         self.a, self.b, *self.against = self.programs
-        self.teams: dict[str, Team] = {
+        self.teams: dict[str, Entry] = {
             name: read_entry(name, dict.fromkeys(seats, text), self._game, request.checked_settings, seats=seats)
             for name, text in self.programs.items()
             for seats in [self._seats_of(name)]
@@ -304,7 +305,7 @@ class BotComparison:
         results, played = [], [*zip(planned.tasks, records, strict=True)]
         for place, pair in enumerate(self.pairs):
             matches = played[place * self._games : (place + 1) * self._games]
-            result = duel_result(self._game, planned.settings, values.PlannedDuel(planned.number, 0, pair), matches)
+            result = duel_result(self._game, planned.settings, PlannedDuel(planned.number, 0, pair), matches)
             assert result is not None
             results.append(result)
         if self.seat is not None or not self.against:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from referee.games.game import Json
+    from referee.handins.values import Entry
     from referee.tournament.rows import ModelTable
-    from referee.tournament.values import Team
 
 #: The list of a comparison's matches, beside their replays.
 MATCHES_FILE = "matches.csv"
@@ -50,7 +50,7 @@ def stored_seed(folder: Path) -> int | None:
 
 
 @contextlib.contextmanager
-def open_comparison(folder: Path, facts: Mapping[str, Json], teams: Sequence[Team], number_of: Callable[[int], int]) -> Iterator[Store]:
+def open_comparison(folder: Path, facts: Mapping[str, Json], teams: Sequence[Entry], number_of: Callable[[int], int]) -> Iterator[Store]:
     """Open the duels in a folder exclusively for this process; begin a comparison if the folder has none. At the end, list its matches.
 
     ``facts`` are as in ``Terms``; ``seed`` is one of them. ``number_of`` returns the number of the duel with a seed, from 0. UsageError if the

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from referee.games.game import Json, Seat
-    from referee.tournament.values import PlannedDuel, Record, Task
+    from referee.tournament.duels import PlannedDuel
+    from referee.tournament.values import Record, Task
 
 #: The status of a match: it will be played, it was played, or it will never be.
 PLANNED, DONE, STOPPED = "planned", "done", "stopped"

@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Mapping
 
+    from referee.handins.values import Entry
     from referee.isolation.limits import Limits
-    from referee.tournament.values import Task, Team
+    from referee.tournament.values import Task
 
 
 class Pool(plan.Pool, Protocol):
@@ -43,7 +44,7 @@ class LocalPool:
     #: A worker that dies is replaced at once.
     has_workers = True
 
-    def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path, slots: int) -> None:
+    def __init__(self, terms: Terms, teams: Mapping[str, Entry], folder: Path, slots: int) -> None:
         self.slots = self.room = slots
         self._setup = (terms, dict(teams), str(folder.resolve()))
         self._workers: dict[connection.Connection, _Process] = {}
@@ -124,7 +125,7 @@ def worker_ended(task: Task, text: str, terms: Terms) -> Record:
 class _Process:
     """One worker process and the pipe to it."""
 
-    def __init__(self, setup: tuple[Terms, dict[str, Team], str]) -> None:
+    def __init__(self, setup: tuple[Terms, dict[str, Entry], str]) -> None:
         self.pipe, theirs = multiprocessing.Pipe()
         self.task: Task | None = None
         with theirs:

@@ -19,10 +19,10 @@ from referee.tournament.worker import inside
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from referee.tournament.values import Team
+    from referee.handins.values import Entry
 
 
-def pack(teams: Iterable[Team], game: str) -> tuple[list[Team], bytes]:
+def pack(teams: Iterable[Entry], game: str) -> tuple[list[Entry], bytes]:
     """Return the files that belong to the teams' programs as a compressed archive, and the teams with paths that begin in their homes.
 
     In the archive the files have the paths of this machine. PlayerError names a team whose files can't be read or sent.
@@ -72,7 +72,7 @@ def _add(archive: tarfile.TarFile, source: Path, place: Path) -> None:
     archive.add(source, str(place), filter=plain)
 
 
-def unpack(teams: Iterable[Team], archive: bytes, folder: Path) -> dict[str, Team]:
+def unpack(teams: Iterable[Entry], archive: bytes, folder: Path) -> dict[str, Entry]:
     """Unpack what ``pack`` returns; return the teams by name, with their homes in ``folder``."""
     moved = {team.name: team._replace(home=f"{folder}{team.home}") for team in teams}
     for team in moved.values():

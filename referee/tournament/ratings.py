@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from referee.tournament.values import PairedComparison
+    from referee.tournament.duels import PairedComparison
 
     Floats = NDArray[np.float64]
     Counts = NDArray[np.int64]

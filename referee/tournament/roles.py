@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from referee.games.game import AnyGame, Seat, Settings
+    from referee.handins.values import Entry
     from referee.match.options import MatchOptions
-    from referee.tournament.values import Team
     from referee.tournament.worker import Terms
 
 #: The most teams that a sentence names beside the first.
 _MOST_NAMED = 5
 
 
-def check_roles(teams: Iterable[Team], game: AnyGame, settings: Settings, terms: Terms) -> None:
+def check_roles(teams: Iterable[Entry], game: AnyGame, settings: Settings, terms: Terms) -> None:
     """Raise UsageError if the only program of a team exits at one seat before it is ready, and is ready at another.
 
     The league itself handles programs that can't be started or built: it reports them and plays without them.
@@ -50,7 +50,7 @@ def check_roles(teams: Iterable[Team], game: AnyGame, settings: Settings, terms:
     raise UsageError(f"The team '{first}' doesn't play {seat}. {why} {to_add(seat, game, settings, rivals)}{more}")
 
 
-def _rivals(teams: Mapping[str, Team], first: str, lacks: Seat, alike: Sequence[str]) -> tuple[str, ...]:
+def _rivals(teams: Mapping[str, Entry], first: str, lacks: Seat, alike: Sequence[str]) -> tuple[str, ...]:
     """Return the first team's program and that of another team for the same seat, best one that lacks the same seat; empty without one."""
     played = next(seat for seat in teams[first].players if seat != lacks)
     programs = (teams[name].players[played] for name in (*alike, *teams) if name != first)

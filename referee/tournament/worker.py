@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
     from referee.games.game import Seat, Settings
+    from referee.handins.values import Entry
     from referee.isolation.bot import Bot
     from referee.isolation.process import Launcher
     from referee.replay.events import MatchResult
-    from referee.tournament.values import Task, Team
+    from referee.tournament.values import Task
 
 
 class Terms(NamedTuple):
@@ -54,7 +55,7 @@ class Terms(NamedTuple):
 class Worker:
     """Plays matches. ``teams`` are all teams by name; replays go into ``folder``, each named by its match's key."""
 
-    def __init__(self, terms: Terms, teams: Mapping[str, Team], folder: Path) -> None:
+    def __init__(self, terms: Terms, teams: Mapping[str, Entry], folder: Path) -> None:
         self._terms = terms
         self._game = games.get(terms.game)
         self._teams = teams

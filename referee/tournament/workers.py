@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
+    from referee.handins.values import Entry
     from referee.match.options import MatchOptions
     from referee.tournament.local import Pool
-    from referee.tournament.values import Team
     from referee.tournament.worker import Terms
 
 #: The address of a Dask scheduler, or a number of workers of this machine.
@@ -62,7 +62,7 @@ def check_place(slots: int | None, cluster: str | None) -> None:
 
 def open_pool(
     terms: Terms,
-    teams: Mapping[str, Team],
+    teams: Mapping[str, Entry],
     replays: Path,
     workers: Workers,
     on_note: Callable[[str], None],

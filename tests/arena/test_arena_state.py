@@ -26,13 +26,14 @@ from referee.arena.verify import verify_arena
 from referee.arena.versions import ACCEPTED, REFUSED, Version
 from referee.arena.views import ArenaViews
 from referee.errors import UsageError
+from referee.handins.values import Entry
 from referee.tournament import ratings
-from referee.tournament.values import PairedComparison, Record, Team
+from referee.tournament.duels import PairedComparison
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from referee.tournament.values import Task
+    from referee.tournament.values import Record, Task
 
 
 class Played(NamedTuple):
@@ -58,7 +59,7 @@ def test_a_state_that_grew_is_that_which_is_read_anew(seed: int, tmp_path: Path)
         while len(grown) < 200:
             if versions < 2 or lots.random() < 0.2:
                 versions += 1
-                store.versions.put(Version(team="mine", hash=str(versions), state=ACCEPTED), Team("", {}))
+                store.versions.put(Version(team="mine", hash=str(versions), state=ACCEPTED), Entry("", {}))
             else:
                 planned = []
                 for number in range(len(grown), len(grown) + lots.randrange(1, 20)):

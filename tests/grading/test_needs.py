@@ -10,8 +10,9 @@ from rubrics import STUDENT, load, match, table, trial
 from referee import games
 from referee.grading import marks, needs
 from referee.grading.rubric import commitment_of
+from referee.handins.values import Entry
 from referee.players.names import resolve
-from referee.tournament.values import Task, Team
+from referee.tournament.values import Task
 from referee.tournament.worker import Terms, Worker
 
 if TYPE_CHECKING:
@@ -290,7 +291,7 @@ def played(rubric: Rubric, seat: str, players: dict[str, str], folder: Path) -> 
     names = {each: STUDENT if each == seat else marks.opponent_name(test.against) for each in players}
     for each, player in players.items():
         resolve(player, each, rubric.game)
-    teams = {name: Team(name, {each: players[each]}) for each, name in names.items()}
+    teams = {name: Entry(name, {each: players[each]}) for each, name in names.items()}
     worker = Worker(Terms(rubric.game, rubric.rules, rubric.options.replace(isolation="none")), teams, folder / "replays")
     try:
         task = Task("0" * 32, {seat: teams[name] for seat, name in names.items()}, settings, start.seed)

@@ -13,11 +13,11 @@ from referee import games
 from referee.errors import UsageError
 from referee.handins.entry import read as team
 from referee.handins.hashes import check_copy
+from referee.handins.values import Entry
 from referee.isolation import contents, submission
 from referee.isolation.bot import Bot
 from referee.isolation.submission import Piece
 from referee.tournament.package import pack, unpack
-from referee.tournament.values import Team
 
 if TYPE_CHECKING:
     import subprocess
@@ -50,7 +50,7 @@ def fill(folder: Path, bot: str = IDLE) -> Path:
     return folder
 
 
-def made(folder: Path) -> Team:
+def made(folder: Path) -> Entry:
     evasion = games.get("evasion")
     return team("T", str(folder), evasion, evasion.codec.settings(None, {}), folder.parent)
 
@@ -103,7 +103,7 @@ def test_what_does_not_belong_to_a_bot_changes_no_hash(tmp_path: Path) -> None:
 def test_a_folder_has_the_same_hash_on_another_machine(tmp_path: Path) -> None:
     folder = fill(tmp_path / "home" / "bot")
     (folder / "__pycache__").mkdir()
-    teams, archive = pack([Team("T", {"hunter": "bot"}, "", str(tmp_path / "home"))], "evasion")
+    teams, archive = pack([Entry("T", {"hunter": "bot"}, "", str(tmp_path / "home"))], "evasion")
     there = Path(unpack(teams, archive, tmp_path / "there")["T"].home) / "bot"
     assert contents.digest(str(there), "bot") == contents.digest(str(folder), "bot")
     assert made(there).hash == made(folder).hash

@@ -15,16 +15,16 @@ from referee.handins.entry import absolute
 from referee.handins.entry import read as team
 from referee.handins.hashes import PROGRAM, changed
 from referee.handins.names import check_different, check_name, file_name
+from referee.handins.values import Entry
 from referee.match.options import MatchOptions
 from referee.players.names import resolve
 from referee.tournament.keys import new_task, terms_hash
-from referee.tournament.values import Team
 
 EVASION = games.get("evasion")
 STANDARD = EVASION.codec.settings(None, {})
 
 
-def made(name: str, spec: str | dict[str, str], home: Path) -> Team:
+def made(name: str, spec: str | dict[str, str], home: Path) -> Entry:
     return team(name, spec, EVASION, STANDARD, home)
 
 
@@ -210,7 +210,7 @@ def test_equal_names_are_refused() -> None:
 
 
 def test_the_key_of_a_task_changes_with_all_that_decides_its_result() -> None:
-    a, b = Team("A", {}, "hash"), Team("B", {}, "hash")
+    a, b = Entry("A", {}, "hash"), Entry("B", {}, "hash")
     settings, options = EVASION.codec.settings_json(STANDARD), MatchOptions()
     terms = terms_hash(EVASION, "classic", options)
     key = new_task(terms, {"hunter": a, "prey": b}, settings, 7).key

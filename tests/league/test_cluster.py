@@ -124,7 +124,7 @@ class Watched(ProgressLines):
     """The progress as a person sees it. After five matches the cluster loses its workers; once that was told, there is a new one."""
 
     def __init__(self, played: LeaguePlay, nodes: Cluster) -> None:
-        super().__init__(played, print)
+        super().__init__(played.counts, print)
         self._nodes = nodes
         self._done = 0
         self.waiting: list[str] = []

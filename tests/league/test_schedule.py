@@ -13,9 +13,8 @@ from leagues import all_tied, beats, by_strength, duel_count, played, result, ti
 
 from referee.errors import UsageError
 from referee.league import schedule
-from referee.league.schedule import FixturePlan, byes, check_tables, duels, known_fixtures, survived
-from referee.tournament.results import stopped
-from referee.tournament.values import DuelResult, Fixture, PlannedDuel
+from referee.league.schedule import Fixture, FixturePlan, byes, check_tables, duels, known_fixtures, survived
+from referee.tournament.duels import DuelResult, PlannedDuel, stopped
 
 
 def _names(count: int) -> tuple[str, ...]:

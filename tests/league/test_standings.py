@@ -13,8 +13,7 @@ from referee.errors import UsageError
 from referee.league import schedule
 from referee.league.schedule import FixturePlan
 from referee.league.standings import StandingsRow, table
-from referee.tournament.results import comparisons, stopped
-from referee.tournament.values import DuelResult, PlannedDuel
+from referee.tournament.duels import DuelResult, PlannedDuel, comparisons, stopped
 
 
 def forfeited(number: int, teams: str, out: str, points: dict[str, float] | None = None) -> DuelResult:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -16,7 +17,7 @@ import pytest
 from leagues import open_new
 from serving import PATIENCE
 
-from referee.league.folder_standings import of_folder
+from referee.league.league import open_league
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +92,7 @@ def test_an_empty_folder_is_served_and_filled(words: tuple[str, ...], commands: 
 
 def test_the_standings_of_a_league_are_read(tmp_path: Path) -> None:
     open_new(tmp_path).close()
-    name, read = of_folder(tmp_path / "out")
-    found = read()
-    assert (name, found["name"], found["done"]) == ("test", "test", 0)
-    assert sorted(row["team"] for row in found["rows"]) == ["T0", "T1", "T2", "T3"]
+    with contextlib.closing(open_league(tmp_path / "out")) as opened:
+        shown = opened.shown()
+    assert (shown.name, shown.done, shown.total) == ("test", 0, 12)
+    assert sorted(row.team for row in shown.rows) == ["T0", "T1", "T2", "T3"]

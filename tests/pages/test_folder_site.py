@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from serving import asked
 
 from referee.pages.folder_index import FolderIndex
+from referee.pages.folder_listing import ShownStandings
 from referee.pages.folder_site import FolderPages
 
 if TYPE_CHECKING:
@@ -127,8 +128,8 @@ def test_standings_that_fail_are_told_on_the_page(tmp_path: Path) -> None:
     async def work() -> None:
         app = pages(tmp_path, standings=fail)
         assert json.loads((await asked(app, f"/{TOKEN}/standings"))[2]) == {"problem": "The standings can't be read: the disk is gone"}
-        app = pages(tmp_path, standings=lambda: {"rows": []})
-        assert json.loads((await asked(app, f"/{TOKEN}/standings"))[2]) == {"rows": []}
+        app = pages(tmp_path, standings=lambda: ShownStandings("a league", 0, 1, []))
+        assert json.loads((await asked(app, f"/{TOKEN}/standings"))[2])["rows"] == []
 
     run(work)
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from referee.tournament.duels import PairedComparison
 from referee.tournament.ratings import Rating, decided_places, intervals
-from referee.tournament.values import PairedComparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

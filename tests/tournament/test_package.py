@@ -12,9 +12,9 @@ import pytest
 from leagues import IDLE
 
 from referee.errors import PlayerError
+from referee.handins.values import Entry
 from referee.players.names import resolve
 from referee.tournament.package import pack, unpack
-from referee.tournament.values import Team
 
 
 @pytest.fixture
@@ -30,13 +30,13 @@ def home(tmp_path: Path) -> Path:
     return home
 
 
-def packed(home: Path, **players: str) -> tuple[Team, bytes]:
+def packed(home: Path, **players: str) -> tuple[Entry, bytes]:
     """A team as it travels."""
-    (team,), archive = pack([Team("Team", players, "", str(home))], "evasion")
+    (team,), archive = pack([Entry("Team", players, "", str(home))], "evasion")
     return team, archive
 
 
-def unpacked(package: tuple[Team, bytes], folder: Path) -> Path:
+def unpacked(package: tuple[Entry, bytes], folder: Path) -> Path:
     """The home of the team there."""
     team, archive = package
     return Path(unpack([team], archive, folder)["Team"].home)
@@ -131,7 +131,7 @@ def test_what_is_no_file_of_the_bot_stays_here(home: Path) -> None:
 
 
 def test_teams_share_what_is_sent(home: Path) -> None:
-    teams, archive = pack([Team(name, {"hunter": str(home / "lib")}, "", str(home)) for name in ("One", "Two")], "evasion")
+    teams, archive = pack([Entry(name, {"hunter": str(home / "lib")}, "", str(home)) for name in ("One", "Two")], "evasion")
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
         assert sum(name.endswith("hunter.py") for name in files.getnames()) == 1
     there = unpack(teams, archive, home.parent / "worker")

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from referee.tournament import ratings
+from referee.tournament.duels import PairedComparison
 from referee.tournament.elo import POINTS
 from referee.tournament.ratings import decided_places, intervals, rate
-from referee.tournament.values import PairedComparison
 
 
 def test_neither_the_order_of_results_nor_their_direction_matters() -> None:

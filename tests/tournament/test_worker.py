@@ -32,8 +32,9 @@ from referee.tournament.worker import Terms, Worker, replay_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from referee.handins.values import Entry
     from referee.isolation.level import Level
-    from referee.tournament.values import Task, Team
+    from referee.tournament.values import Task
 
 TERMS = Terms(
     "evasion",
@@ -50,7 +51,7 @@ def sandbox() -> None:
 
 
 @pytest.fixture
-def teams(tmp_path: Path) -> dict[str, Team]:
+def teams(tmp_path: Path) -> dict[str, Entry]:
     """Two teams; A is a folder."""
     folder = tmp_path / "a"
     (folder / "words").mkdir(parents=True)
@@ -65,7 +66,7 @@ def teams(tmp_path: Path) -> dict[str, Team]:
 
 
 @pytest.fixture
-def worker(teams: dict[str, Team], tmp_path: Path) -> Iterator[Worker]:
+def worker(teams: dict[str, Entry], tmp_path: Path) -> Iterator[Worker]:
     found = Worker(TERMS, teams, tmp_path / "replays")
     yield found
     found.close()
@@ -148,7 +149,7 @@ def test_both_roles_of_a_folder_share_a_copy(worker: Worker) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("with_helpers", [False, True])
-def test_a_killed_worker_leaves_no_copies(with_helpers: bool, teams: dict[str, Team], tmp_path: Path) -> None:
+def test_a_killed_worker_leaves_no_copies(with_helpers: bool, teams: dict[str, Entry], tmp_path: Path) -> None:
     pool = LocalPool(TERMS, teams, tmp_path / "replays", 1)
     try:
         pool.submit(task(1))

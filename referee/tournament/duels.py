@@ -1,18 +1,58 @@
-"""Calculates the results of duels from the records of their matches."""
+"""Duels, and their results from the records of their matches."""
 
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from referee.games.outcome import Outcome
-from referee.tournament.values import DuelResult, PairedComparison
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from referee.games.game import AnyGame, Settings
-    from referee.tournament.values import PlannedDuel, Record, Task
+    from referee.tournament.values import Record, Task
+
+
+class PlannedDuel(NamedTuple):
+    """The unit that is scored: a fixture on one start, in one variant of the settings. ``number`` is its place in the schedule, from 0.
+
+    Two teams play both roles; in a game without roles to swap, the teams of a table play one match.
+    """
+
+    number: int
+    round: int
+    teams: tuple[str, ...]
+    start: int = 0
+    variant: int = 0
+    repeat: int = 0
+
+
+class DuelResult(NamedTuple):
+    """The result of a duel.
+
+    ``points`` are the match points of each team: 1 for a win, 0.5 for a tie, 0 for a loss; at a table, the share of the other teams that
+    a team has beaten, a tie counting half. ``totals`` is what breaks ties of points: the steps that a team needed in its own first seat
+    (fewer are better), or its score at a table (more is better, ``more_is_better``). ``forfeits`` are teams that could not start.
+
+    A duel that will not be played, because its matches were void too often or because it would repeat another, has a result without points
+    (``stopped``), so that no round waits for it. A team has no entry in ``totals`` if it got none.
+    """
+
+    duel: PlannedDuel
+    points: Mapping[str, float]
+    totals: Mapping[str, float]
+    forfeits: tuple[str, ...] = ()
+    more_is_better: bool = False
+
+
+class PairedComparison(NamedTuple):
+    """Two teams on one start: ``score`` is 1 if ``a`` is better, 0 if ``b`` is, 0.5 for a tie. Comparisons on one start are dependent."""
+
+    a: str
+    b: str
+    score: float
+    start: int = 0
 
 
 def duel_result(
