@@ -58,7 +58,6 @@ _IMPORTED = (
     "referee.author.check.run",
     "referee.pages.pictures",
     "referee.grading.grading",
-    "referee.grading.outputs",
     "referee.handins.collect",
     "referee.isolation.launcher",
     "referee.tournament.comparison",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import select
 
 if TYPE_CHECKING:
@@ -14,10 +14,8 @@ if TYPE_CHECKING:
     from referee.tournament.store import Store
 
 
-class AuditEntry(BaseModel):
+class AuditEntry(BaseModel, frozen=True):
     """An action of the staff. ``time`` is in seconds since the epoch."""
-
-    model_config = ConfigDict(frozen=True)
 
     number: int
     time: float

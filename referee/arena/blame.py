@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from referee.tournament.disputes import blamed, dispute_of
 
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from referee.tournament.values import Record, Task
 
 
-class DisputedMatch(BaseModel):
+class DisputedMatch(BaseModel, frozen=True):
     """Such a match by the names of its versions, and of those of them that can be to blame."""
-
-    model_config = ConfigDict(frozen=True)
 
     number: int
     versions: list[str]

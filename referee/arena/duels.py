@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import func, or_, select
 
 from referee.tournament.duels import PlannedDuel
@@ -24,14 +24,12 @@ _ROWS = 10_000
 _AT_ONCE = 250
 
 
-class ArenaDuel(BaseModel):
+class ArenaDuel(BaseModel, frozen=True):
     """A duel of two versions on a start, in a variant, by their names. ``first`` and ``second`` are the keys of its matches; "": there is none.
 
     It is the fault of those in ``blamed`` if a match ends in a way for which else nobody can be blamed. ``points`` are twice those of ``a``;
     -1 if the duel counts for nobody, None while it is open. ``absent`` says which of them could not start: 1 for ``a``, 2 for ``b``, 3 for both.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     number: int
     a: str

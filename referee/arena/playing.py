@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from pydantic import BaseModel, ConfigDict
-
-if TYPE_CHECKING:
-    from referee.tournament.store import Store
+from pydantic import BaseModel
 
 
-class RunningMatch(BaseModel):
+class RunningMatch(BaseModel, frozen=True):
     """A match that is played: its key, the version in each seat, and since when, in seconds since the epoch."""
-
-    model_config = ConfigDict(frozen=True)
 
     key: str
     seats: dict[str, str]
     since: float
 
 
-class PlayingNow(BaseModel):
+class PlayingNow(BaseModel, frozen=True):
     """What is played at a ``time``, in seconds since the epoch, on which host, and how many matches it plays at once."""
-
-    model_config = ConfigDict(frozen=True)
 
     row: int = 0
     time: float
     host: str
     slots: int
     matches: list[RunningMatch]
-
-
-class PlayingRow:
-    """The row of a store."""
-
-    def __init__(self, store: Store) -> None:
-        self._rows = store.table(PlayingNow, "playing")
-
-    def put(self, now: PlayingNow) -> None:
-        """Store what is played now."""
-        self._rows.put(now)
-
-    def read(self) -> PlayingNow | None:
-        """Return what was stored last; None before the first match."""
-        return self._rows.get(0)

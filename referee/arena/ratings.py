@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import func, select
 
 if TYPE_CHECKING:
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from referee.tournament.store import Store
 
 
-class RatingPoint(BaseModel):
+class RatingPoint(BaseModel, frozen=True):
     """The rating of a version after so many duels of the whole arena, with its interval. ``time`` is in seconds since the epoch."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     duels: int
@@ -28,13 +26,11 @@ class RatingPoint(BaseModel):
     high: float
 
 
-class Strengths(BaseModel):
+class Strengths(BaseModel, frozen=True):
     """The strengths of all versions in log-odds, ``of`` the first ``duels``. ``now`` are those of the latest result, while a batch is played.
 
     A fit begins with ``of``, and the last digits depend on where a fit begins.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     row: int = 0
     duels: int = 0

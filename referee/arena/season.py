@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, JsonValue
 
 if TYPE_CHECKING:
     from referee.tournament.store import Store
 
 
-class SeasonState(BaseModel):
+class SeasonState(BaseModel, frozen=True):
     """The row.
 
     ``id`` is that in the file with a database's address, and ``seed`` that of an arena whose file has none. ``terms`` are those of the matches
     so far, None before the first one. ``address`` is that of the server, as teams see it, and "" before anybody has named one. ``paused`` says
     why nothing is played now, and is "" while matches are played. ``changes`` counts the changes of versions.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     row: int = 0
     id: str

@@ -35,7 +35,7 @@ class ArenaStore:
         self.disputed = blame.disputed_matches(core)
         self.tokens = tokens.Tokens(core)
         self.audit = audit.Audit(core)
-        self.playing = playing.PlayingRow(core)
+        self.playing = core.table(playing.PlayingNow, "playing")
 
     @classmethod
     def open(cls, folder: Path, url: str | None = None, *, create: bool = False) -> Self:

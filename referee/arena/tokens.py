@@ -6,7 +6,7 @@ import hashlib
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import select
 
 if TYPE_CHECKING:
@@ -15,10 +15,8 @@ if TYPE_CHECKING:
     from referee.tournament.store import Store
 
 
-class Token(BaseModel):
+class Token(BaseModel, frozen=True):
     """A token by its hash. It is the staff's if ``team`` is None. It was ``made`` at a time in seconds since the epoch."""
-
-    model_config = ConfigDict(frozen=True)
 
     hash: str
     team: str | None

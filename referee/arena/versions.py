@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 from sqlalchemy import or_, select
 
 from referee.errors import UsageError
@@ -73,13 +73,11 @@ def check_move(mover: str, before: str | None, after: str) -> None:
 _NO_PLAY = "The team is disqualified: "
 
 
-class HandIn(BaseModel):
+class HandIn(BaseModel, frozen=True):
     """What a team has handed in. ``file`` is its path in the arena's folder; ``version`` its number as a version, None until it is checked.
 
     ``submitted`` is in seconds since the epoch. ``report`` says what the check found, or while it runs, how far it is.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     number: int
     team: str
@@ -91,15 +89,13 @@ class HandIn(BaseModel):
     submitted: float
 
 
-class Version(BaseModel):
+class Version(BaseModel, frozen=True):
     """A version of a team. ``name`` is its name in matches: the team's, and the number, which counts from 1.
 
     ``report`` says what its check found. ``submitted`` is in seconds since the epoch. ``first_duel`` is the number of duels that the arena had
     then. ``is_active``: its team plays with it. ``position`` is its place among all accepted versions, None for one that was refused.
     ``forfeit`` says why it can't start, and is "" while it can.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     name: str = ""
     team: str
@@ -129,10 +125,8 @@ class Version(BaseModel):
         return ACTIVE if goes_on else RETIRED
 
 
-class Program(BaseModel):
+class Program(BaseModel, frozen=True):
     """What plays as an accepted version, as ``Entry`` has it. The name of a folder may hold what no database takes as text, but as JSON."""
-
-    model_config = ConfigDict(frozen=True)
 
     name: str
     hash: str
@@ -146,10 +140,8 @@ class Program(BaseModel):
         return Entry(self.name, self.players, self.hash, self.home[0], self.files)
 
 
-class Disqualified(BaseModel):
+class Disqualified(BaseModel, frozen=True):
     """A team that is disqualified, and the reason."""
-
-    model_config = ConfigDict(frozen=True)
 
     team: str
     why: str

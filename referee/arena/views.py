@@ -379,7 +379,7 @@ class ArenaViews:
     @_shared()
     def workers(self) -> WorkersNow:
         """Return who plays what now. The "seconds" of a match are those so far."""
-        playing, now = self._store.playing.read(), time.time()
+        playing, now = self._store.playing.get(0), time.time()
         if playing is None or now - playing.time > _TOLD_SECONDS:
             return WorkersNow(None, None, [])
         running = [

@@ -178,14 +178,14 @@ def _check_outputs(folder: Path, inputs: list[Path], gradebook: Path | None, *, 
 
 def _outputs(folder: Path) -> Iterator[Path]:
     """Yield the folders and files of the marks; of the students' folders, the files that are there."""
-    from referee.grading import handout, outputs
+    from referee.grading import handout, tables
     from referee.grading.grading import RUBRIC as RUBRIC_USED
     from referee.pages.replay_scripts import PAGES, REPORT, VIEWER
     from referee.tournament.commitment import PRIVATE
 
     folders = [folder / name for name in (handout.STUDENTS, PAGES)]
     yield from (folder, *folders, *(path for each in folders for path in each.rglob("*") if path.is_file()))
-    yield from (folder / name for name in (outputs.CSV, outputs.JSON, REPORT, VIEWER))
+    yield from (folder / name for name in (tables.CSV, tables.JSON, REPORT, VIEWER))
     yield folder / PRIVATE / RUBRIC_USED
 
 
@@ -239,10 +239,10 @@ def player(series: SeriesOptions, *, is_check: bool = False) -> Callable[[OpenGr
 
 def _finish(grades: Grades, done: list[str], marks: MarksOptions, *, as_json: bool) -> None:
     """Write the marks, and print them. Raise MarksIncomplete if matches could not be played."""
-    from referee.grading import outputs
+    from referee.grading import page
     from referee.grading.grade_class import again
 
-    outputs.write(grades, after_due=marks.after_due)
+    page.write_all(grades, after_due=marks.after_due)
     if as_json:
         put_grades(grades)
         say(*grades.compared)

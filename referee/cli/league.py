@@ -308,12 +308,10 @@ def _follow_league(opened: OpenLeague, options: PageOptions, most_bytes: int, ou
 def export(folder: Folder, output: ExportOptions) -> None:
     """Write all matches with their results as CSV or JSON."""
     with _opened(folder) as opened:
-        from referee.league.export import export_rows
-
         game = opened.schedule.game
         seats = game.seats(game.codec.settings(opened.league.rules, dict(opened.league.variants[0].settings)))
         about = {"league": opened.league.name, "game": opened.league.game}
-        output.put(folder, seats, list(export_rows(opened.view, opened.schedule)), about, {})
+        output.put(folder, seats, list(opened.rows_of_matches()), about, {})
 
 
 @league.command("verify")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import RefereeError
 from referee.grading import gradescope
-from referee.grading.gradescope import LiveResults
 from referee.grading.grading import open_grading
 from referee.grading.pools import TimeIsUp
 from referee.grading.rubric import load
@@ -52,10 +51,10 @@ def run(
     No match is begun after the deadline. At most ``runs_per_day`` runs within 24 hours are graded. ``report`` gets sentences for the
     instructor; nothing in them is shown to students. RefereeError if nothing could be graded; the results say so, too.
     """
-    live = LiveResults(home / RESULTS)
+    file = home / RESULTS
     try:
         rubric = load(rubric_path)
-        live.write(gradescope.first_results(rubric))
+        gradescope.write(file, gradescope.first_results(rubric))
         if runs_per_day is not None:
             try:
                 results = gradescope.limited(home / METADATA, runs_per_day)
@@ -64,31 +63,31 @@ def run(
                 report(f"{error} The run is graded.")
                 results = None
             if results is not None:
-                live.write(results)
-                return Graded(home / RESULTS, is_limited=True)
+                gradescope.write(file, results)
+                return Graded(file, is_limited=True)
         level = gradescope.level_here(rubric)
         report(f"The level of isolation is {level}.")
         with open_grading(home / GRADING, rubric._replace(options=rubric.options.replace(isolation=level))) as opened:
             opened.note_level(level)
             with opened.incoming() as folder:
                 opened.take([single(home / HAND_IN, folder, opened.seats, opened.other_roles)])
-            return Graded(home / RESULTS, _played(opened, live, deadline, report))
+            return Graded(file, _played(opened, file, deadline, report))
     except RefereeError as error:
         with contextlib.suppress(OSError):
-            live.write(gradescope.failed_results(str(error)))
+            gradescope.write(file, gradescope.failed_results(str(error)))
         raise
 
 
-def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, report: Callable[[str], None]) -> Grades:
+def _played(opened: OpenGrading, file: Path, deadline: Deadline, report: Callable[[str], None]) -> Grades:
     """Play all matches, and return the marks. What stops the grading ends up in the results."""
     note = ""
-    live(opened.grades())
+    gradescope.write(file, gradescope.results(opened.grades()))
     try:
         opened.check_files()
         if opened.counts().planned:
             # Half a core is enough for one match at a time.
             with contextlib.closing(LocalPool(opened.trials.terms, opened.entries, opened.replays, 1)) as workers:
-                opened.run(workers, _ResultsWriter(opened, live, report), deadline)
+                opened.run(workers, _ResultsWriter(opened, file, report), deadline)
     except TimeIsUp as error:
         report(str(error))
         note = "The time was up before all matches were played."
@@ -96,21 +95,21 @@ def _played(opened: OpenGrading, live: LiveResults, deadline: Deadline, report: 
         report(str(error))
         note = "The grading was stopped before all matches were played, through no fault of yours. Tell your instructor."
     grades = opened.grades()
-    live(grades, note)
+    gradescope.write(file, gradescope.results(grades, note))
     return grades
 
 
 class _ResultsWriter(ProgressListener):
     """Writes the results after every match."""
 
-    def __init__(self, opened: OpenGrading, live: LiveResults, report: Callable[[str], None]) -> None:
+    def __init__(self, opened: OpenGrading, file: Path, report: Callable[[str], None]) -> None:
         self._opened = opened
-        self._live = live
+        self._file = file
         self._report = report
 
     def finished(self, task: Task, record: Record) -> None:
         """Write the marks as they stand."""
-        self._live(self._opened.grades())
+        gradescope.write(self._file, gradescope.results(self._opened.grades()))
 
     def said(self, text: str) -> None:
         """Tell the instructor."""

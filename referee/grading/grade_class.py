@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from referee.errors import RefereeError, UsageError
-from referee.grading import grading, outputs
+from referee.grading import grading, page
 from referee.grading.marks_text import run_counts
 from referee.grading.rubric import commitment_of, example_hand_ins
 from referee.handins.collect import collect
@@ -88,7 +88,7 @@ def grade_class(
                 grading.forget(folder)
                 raise
             report(f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')} are done and stored. Go on:  {again(folder)}")
-            outputs.write(opened.grades(), after_due=after_due)
+            page.write_all(opened.grades(), after_due=after_due)
             raise
         return opened.grades()._replace(compared=tuple(opened.compared()))
 

@@ -144,21 +144,11 @@ def _number(points: float) -> float:
     return round(points, 2)
 
 
-class LiveResults:
-    """The file results.json, which is always there and always whole. Call it with the marks after every match, and at the end."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-
-    def __call__(self, grades: Grades, note: str = "") -> None:
-        """Write the marks as they stand, with a sentence for the student."""
-        self.write(results(grades, note))
-
-    def write(self, content: dict[str, Json]) -> None:
-        """Write these results. Only root may see the folder."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        self._path.parent.chmod(0o700)
-        write_whole(self._path, (json.dumps(content, indent=1) + "\n").encode())
+def write(path: Path, content: dict[str, Json]) -> None:
+    """Write results.json, which is always there and always whole. Only root may see its folder."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.parent.chmod(0o700)
+    write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
 
 
 def check_runs_per_day(most: int | None) -> None:

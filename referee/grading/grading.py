@@ -16,7 +16,7 @@ from referee.errors import UsageError
 from referee.grading import hand_ins, marks, rerun
 from referee.grading.marks import opponent_name
 from referee.grading.plan import GradingPlan, Trials, absences
-from referee.grading.pools import DeadlinePool, FairPool, void_note
+from referee.grading.pools import GRACE_SECONDS, FairPool, TimeIsUp, void_note
 from referee.grading.rows import EntryRow, HandInRow, RerunRow, RubricRow, RunRow
 from referee.grading.rubric import commitment_of, of_text, opponent_seats, roles
 from referee.grading.values import GradedHandIn, Grades
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from referee.grading.values import Rubric, StudentMarks
     from referee.handins.values import Entry, HandIn
     from referee.tournament import local
-    from referee.tournament.plan import Ended, Pool
+    from referee.tournament.plan import Ended
     from referee.tournament.progress import ProgressListener
     from referee.tournament.rows import ModelTable
     from referee.tournament.values import Record, Task
@@ -192,14 +192,18 @@ class OpenGrading:
 
     def run(self, workers: local.Pool, watch: ProgressListener, deadline: Deadline | None = None) -> None:
         """Play all matches that have no result yet. PlayStopped if none can be played at present, or after the deadline."""
-        fair = FairPool(workers, self.trials.student_by_key, self.store.others())
-        pool: Pool = fair if deadline is None else DeadlinePool(fair, deadline)
+        fair = FairPool(workers, self.trials.student_by_key, self.store.others(), deadline)
         reported: set[str] = set()
-        for step in playing(GradingPlan(self.trials, absences(self._matches())), self.store, pool, fair.gives_up):
+        for step in playing(GradingPlan(self.trials, absences(self._matches())), self.store, fair, fair.gives_up):
             self._records |= self.store.lookup([task for task, _ in step.ended])
             for ended in step.ended:
                 fair.sentences.extend(self._remarks(ended, reported))
-            watch.step(step, fair.sentences, has_workers=pool.has_workers)
+            watch.step(step, fair.sentences, has_workers=fair.has_workers)
+            if deadline is not None and deadline.left() <= 0 and self.counts().planned:
+                if not step.running:
+                    raise TimeIsUp("The time is up: the matches that are left are not played.")
+                if deadline.left() < -GRACE_SECONDS:
+                    raise TimeIsUp("The time is up: a match that was running is given up.")
 
     def _remarks(self, ended: Ended, reported: set[str]) -> Iterator[str]:
         """Yield what the grader should hear of a match at once. Each name is ``reported`` once."""

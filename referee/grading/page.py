@@ -11,7 +11,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from referee.grading import faults
+from referee.grading import faults, handout, tables
 from referee.grading.escaping import number
 from referee.grading.handout import write_changed
 from referee.grading.tables import needs
@@ -31,6 +31,21 @@ if TYPE_CHECKING:
 
 #: The columns of the histogram, the fewest hand-ins for which a test can be said to separate, and the least time that is worth a sentence.
 _BINS, _FEWEST, _LONG_SECONDS = 10, 5, 10.0
+
+
+def write_all(grades: Grades, *, after_due: bool = False) -> None:
+    """Write all files of a grading into ``grades.folder``: tables and the report for the teacher, and a page for each student.
+
+    OSError if that fails; each file is then the old one or the new one. Files that would not change are left alone. The pages of students
+    have no test that is shown after the due date, unless ``after_due``.
+    """
+    folder = grades.folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folders = handout.folder_names(grades.students)
+    handout.write_changed(folder / tables.CSV, tables.grades_csv(grades))
+    handout.write_changed(folder / tables.JSON, tables.grades_json(grades, folders))
+    handout.write(grades, folders, after_due=after_due)
+    write(grades, folders)
 
 
 def write(grades: Grades, folders: Mapping[str, str]) -> None:

@@ -22,7 +22,7 @@ CONTAINER_SECONDS = 600.0
 #: So long before that no match is begun any more: the matches that are running can end.
 MARGIN_SECONDS = 60.0
 #: The further seconds after which a running match is given up, too.
-_GRACE_SECONDS = 30.0
+GRACE_SECONDS = 30.0
 _VOIDED = "an opponent failed, which is not the hand-in's fault: {}"
 #: After so many void matches for which nobody can see who is to blame, it is the hand-in: the opponents are the organizers' own.
 _MOST_DISPUTES = 2
@@ -33,11 +33,13 @@ class FairPool:
 
     A match is void if an opponent failed and the hand-in didn't. A void match for which nobody can see who is to blame proves nothing against a
     hand-in; after two of them it loses the next match that ends in this way. ``students`` has the student of each match by the key of its task,
-    ``attempts`` are the earlier ones that don't count. ``sentences`` are remarks for the grader, which the reader takes.
+    ``attempts`` are the earlier ones that don't count. After the ``deadline`` it takes no match. ``sentences`` are remarks for the grader,
+    which the reader takes.
     """
 
-    def __init__(self, pool: Pool, students: Mapping[str, str], attempts: Iterable[Record]) -> None:
+    def __init__(self, pool: Pool, students: Mapping[str, str], attempts: Iterable[Record], deadline: Deadline | None = None) -> None:
         self._pool = pool
+        self._deadline = deadline
         self._students = students
         self._tasks: dict[str, Task] = {}
         self._after_three = after_three()
@@ -56,7 +58,7 @@ class FairPool:
     @property
     def room(self) -> int:
         """How many more matches it takes now."""
-        return self._pool.room
+        return self._pool.room if self._deadline is None or self._deadline.left() > 0 else 0
 
     def submit(self, task: Task) -> None:
         """Take a match."""
@@ -130,41 +132,3 @@ class Deadline:
     def left(self) -> float:
         """Return the seconds that are left, negative after the deadline."""
         return self._end - time.monotonic()
-
-
-class DeadlinePool:
-    """A pool around another one that takes no match after a deadline. Implements ``tournament.plan.Pool``.
-
-    It raises TimeIsUp when the matches that were running have ended and are stored, or soon anyway.
-    """
-
-    def __init__(self, pool: Pool, deadline: Deadline, grace_seconds: float = _GRACE_SECONDS) -> None:
-        self._pool = pool
-        self._deadline = deadline
-        self._grace_seconds = grace_seconds
-        self._running = 0
-
-    @property
-    def has_workers(self) -> bool:
-        """False while it has nobody to play."""
-        return self._pool.has_workers
-
-    @property
-    def room(self) -> int:
-        """How many more matches it takes now."""
-        return self._pool.room if self._deadline.left() > 0 else 0
-
-    def submit(self, task: Task) -> None:
-        """Take a match."""
-        self._running += 1
-        self._pool.submit(task)
-
-    def wait(self, seconds: float) -> Sequence[Record]:
-        """Wait for the end of a match. TimeIsUp after the deadline if none is running, or if one runs for too long."""
-        if not self._running and self._deadline.left() <= 0:
-            raise TimeIsUp("The time is up: the matches that are left are not played.")
-        ended = self._pool.wait(seconds)
-        self._running -= len(ended)
-        if not ended and self._deadline.left() < -self._grace_seconds:
-            raise TimeIsUp("The time is up: a match that was running is given up.")
-        return ended

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from referee.grading.values import Grades, RubricTest, StudentMarks, TrialMark
     from referee.tournament.values import Record, Task
 
+#: The names of both files.
+CSV, JSON = "grades.csv", "grades.json"
 #: The version of grades.json. It grows when a key changes its meaning or goes away.
 FORMAT = 1
 NAME = "name"

@@ -15,12 +15,14 @@ from referee.replay.paths import make_folder
 from referee.tournament import address, commitment
 from referee.tournament.comparison_store import KIND
 from referee.tournament.duels import comparisons
+from referee.tournament.export import match_row
 from referee.tournament.store import file_name
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from referee.games.game import Json
     from referee.league.folder import LeagueState
     from referee.league.standings import StandingsRow
     from referee.tournament.ratings import Rating
@@ -109,6 +111,12 @@ class OpenLeague:
             has_buchholz=plan.format == config.SWISS,
             is_live=plan.format != config.ELIMINATION and state.is_live,
         )
+
+    def rows_of_matches(self) -> Iterator[dict[str, Json]]:
+        """Yield every match as a flat JSON object; results are missing where there are none yet."""
+        for match in self.view.matches():
+            variant = self.league.variants[match.duel.variant].name
+            yield match_row(match.duel, match.number, variant, match.task, match.status, match.record)
 
     def shown(self) -> ShownStandings:
         """The standings for the projector's page: without ratings, so that it can show them between matches."""

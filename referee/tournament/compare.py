@@ -212,7 +212,7 @@ class BotComparison:
         for failure in failures:
             self._note(failure)
             self._failures.append(failure)
-        self._comparing.put(duel.number, self._score(duel, records, failures))
+        self._comparing.add(self._score(duel, records, failures))
         self._states.append(self.compared())
 
     def _note(self, failure: TeamFault) -> None:

@@ -11,18 +11,19 @@ from referee.support.packages import watch_command
 from referee.support.words import of_unit
 from referee.tournament.here import HerePool
 from referee.tournament.keys import new_task, terms_hash
+from referee.tournament.many import GamesPlan
 from referee.tournament.plan import NoStore, play
 from referee.wire.seeds import new_seed
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from referee.games.capabilities import Pairing
     from referee.games.game import Json, Seat
     from referee.match.request import MatchRequest
     from referee.replay.events import MatchResult
-    from referee.tournament.values import Record, Task
+    from referee.tournament.values import Task
 
 
 class Duel:
@@ -100,39 +101,29 @@ def play_pair(
     game, settings = request.game_object, request.checked_settings
     if game.pairing is None:
         raise UsageError(f"A duel is for games of two roles; {game.info.name} has none to swap: referee play --game {game.info.name}")
-    plan = DuelPlan(request, game.pairing, new_seed() if request.seed is None else request.seed)
+    tasks = _games(request, game.pairing)
 
     def play_task(task: Task) -> MatchResult:
         return play_one(request.replace(seed=task.seed), {seat: teams[name] for seat, name in task.names.items()})
 
     pool = HerePool(play_task)
-    play(plan, NoStore(), pool)
-    first, results = game.seats(settings)[0], {team: pool.results[task.key] for team, task in plan.tasks.items()}
+    play(GamesPlan(tasks.values(), len(tasks)), NoStore(), pool)
+    first, results = game.seats(settings)[0], {team: pool.results[task.key] for team, task in tasks.items()}
     return Duel(game.pairing, first, {team: api.label(player) for team, player in teams.items()}, results)
 
 
-class DuelPlan:
-    """The two games of a pair, one group. ``tasks`` are by the team in the first seat."""
-
-    def __init__(self, request: MatchRequest, pairing: Pairing, seed: int) -> None:
-        seats, settings = (
-            request.game_object.seats(request.checked_settings),
-            request.game_object.codec.settings_json(request.checked_settings),
+def _games(request: MatchRequest, pairing: Pairing) -> dict[str, Task]:
+    """Return both games of a pair, by the team in the first seat."""
+    game, settings = request.game_object, request.checked_settings
+    terms, plain = terms_hash(game, settings.rules, request.options), game.codec.settings_json(settings)
+    seed = new_seed() if request.seed is None else request.seed
+    seeds = (seed, seed if pairing.shares_start else seed + 1)
+    return {
+        pair[0]: new_task(
+            terms, {seat: Entry(team, {}) for seat, team in zip(game.seats(settings), pair, strict=True)}, plain, seeds[number]
         )
-        terms = terms_hash(request.game_object, request.checked_settings.rules, request.options)
-        seeds = (seed, seed if pairing.shares_start else seed + 1)
-        self.tasks = {
-            pair[0]: new_task(terms, {seat: Entry(team, {}) for seat, team in zip(seats, pair, strict=True)}, settings, seeds[number])
-            for number, pair in enumerate((("a", "b"), ("b", "a")))
-        }
-
-    def next(self, records: Sequence[Record]) -> list[list[Task]]:
-        """Return both games at first, then nothing."""
-        return [] if records else [[*self.tasks.values()]]
-
-    def wants(self, task: Task) -> bool:
-        """Both games are played."""
-        return True
+        for number, pair in enumerate((("a", "b"), ("b", "a")))
+    }
 
 
 def duel_lines(report: Mapping[str, Any], verb: str, unit: str) -> list[str]:

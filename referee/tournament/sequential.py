@@ -189,13 +189,12 @@ class Comparing:
         self._interval = ConfidenceSequence()
         self._total = 0.0
         self._outcomes = [0, 0, 0]
-        self._waiting: dict[int, float] = {}
         self._llrs = [0.0, 0.0]
         self._accepted: list[Accepted] = ["continue", "continue"]
 
     @property
     def duels(self) -> int:
-        """The number of duels that count: those up to the decision, without a gap in the schedule."""
+        """The number of duels that count: those up to the decision."""
         return sum(self._outcomes)
 
     @property
@@ -204,20 +203,6 @@ class Comparing:
         if "H1" in self._accepted:
             return "better" if self._accepted[0] == "H1" else "worse"
         return "undecided" if "continue" in self._accepted else "no-difference"
-
-    def put(self, number: int, score: float) -> None:
-        """Take the score of duel ``number`` of the schedule, from 0, in any order. It counts once all duels before it have come.
-
-        Raises ValueError for a score that isn't one, and for a second score of the same duel.
-        """
-        self._check(score)
-        if self.decision != "undecided":
-            return
-        if number < self.duels or number in self._waiting:
-            raise ValueError(f"Duel {number} has a score already.")
-        self._waiting[number] = score
-        while self.decision == "undecided" and self.duels in self._waiting:
-            self.add(self._waiting.pop(self.duels))
 
     def add(self, score: float) -> None:
         """Take A's score of the next duel of the schedule: 1 for a win, 0.5 for a tie, 0 for a loss. After a decision it is ignored.

@@ -28,6 +28,7 @@ from sqlalchemy import (
     select,
     update,
 )
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.pool import StaticPool
 
 from referee.errors import UsageError
@@ -205,8 +206,10 @@ class Store:
 
     def put(self, tasks: Sequence[Task]) -> Mapping[str, Record]:
         """Store tasks; those that are there already stay as they are. Return the records that count, by key."""
-        with self.step():
-            self.database.put_new({_tasks: [_task_row(task) for task in tasks]})
+        dialect = sqlite if self.database.is_sqlite else postgresql
+        with self.step() as connection:
+            if tasks:
+                connection.execute(dialect.insert(_tasks).on_conflict_do_nothing(), [_task_row(task) for task in tasks])
             return self.lookup(tasks)
 
     def lookup(self, tasks: Sequence[Task]) -> Mapping[str, Record]:

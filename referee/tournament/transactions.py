@@ -12,8 +12,7 @@ import time
 from time import sleep
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import inspect, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from referee.errors import RefereeError, UsageError
@@ -23,14 +22,12 @@ from referee.tournament.claim import Claim, is_claimed, network_file_system
 from referee.tournament.database import is_full, reason, sqlite_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from sqlalchemy import MetaData, Select, Table
+    from sqlalchemy import Select
     from sqlalchemy.engine import Connection, Engine, Row
     from typing_extensions import Self
-
-    from referee.games.game import Json
 
 #: What reading a row with wrong contents raises.
 WRONG = (ValueError, TypeError, KeyError, AttributeError)
@@ -59,7 +56,7 @@ class ConnectionLost(StoreError):
 
 
 class Database:
-    """An open database. ``close`` it, or use it as a context manager. Its errors are raised as StoreError with a sentence.
+    """An open database. ``close`` it. Its errors are raised as StoreError with a sentence.
 
     Several threads may use it.
     """
@@ -89,24 +86,9 @@ class Database:
         """True for a SQLite file."""
         return self._engine.dialect.name == "sqlite"
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def close(self) -> None:
         """Close all connections."""
         self._engine.dispose()
-
-    def tables(self) -> set[str]:
-        """Return the names of all tables."""
-        with self._engine.connect() as connection:
-            return set(inspect(connection).get_table_names())
-
-    def create(self, meta: MetaData) -> None:
-        """Create the tables that are missing."""
-        meta.create_all(self._engine)
 
     def claim(self, *, waits: bool = False) -> Claim:
         """Claim the store for this process, which then ``waits`` for a server that is restarted. UsageError if another process plays it."""
@@ -211,14 +193,6 @@ class Database:
                 with self._rows():
                     values = [read(row) for row in rows]
                 yield values
-
-    def put_new(self, rows_by_table: Mapping[Table, Sequence[Mapping[str, Json]]]) -> None:
-        """Store rows of some tables in one transaction. Those that are there already stay as they are."""
-        dialect = sqlite if self.is_sqlite else postgresql
-        with self.write() as connection:
-            for table, rows in rows_by_table.items():
-                if rows:
-                    connection.execute(dialect.insert(table).on_conflict_do_nothing(), rows)
 
 
 def again(call: Callable[[], _Read]) -> _Read:

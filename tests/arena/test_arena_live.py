@@ -90,7 +90,7 @@ def test_a_match_that_is_played_is_shown_to_those_who_may_see_it(running: Season
     assert 'data-every="2000"' in shown
     assert "They have been playing for" in shown
     # A process that no longer tells of it plays it no more.
-    now = running.store.playing.read()
+    now = running.store.playing.get(0)
     assert now is not None
     running.store.playing.put(now.model_copy(update={"time": time.time() - 7200}))
     assert KEY not in running.ask("/live", ada).body.decode()
@@ -116,7 +116,7 @@ def test_a_match_that_waits_for_a_slot_is_not_shown_as_played(running: Season, m
     tasks = [task_of(f"{number:032x}", {"hunter": "Ada v1", "prey": "Bob v1"}, {}) for number in range(5)]
 
     def told() -> dict[str, float]:
-        now = running.store.playing.read()
+        now = running.store.playing.get(0)
         assert now is not None
         return {match.key: match.since for match in now.matches}
 

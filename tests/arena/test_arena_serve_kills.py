@@ -128,7 +128,7 @@ def phases(store: ArenaStore, since: float) -> set[str]:
     settled = sum(map(len, store.duels.results(0)))
     duels = store.duels.since(settled)
     open_matches = sum(len(duel.keys) for duel in duels) - len(store.duels.matches(duels))
-    played = store.playing.read()
+    played = store.playing.get(0)
     if played is None or played.time < max(since, time.time() - 2):
         return found
     fitted = store.ratings.strengths().duels

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from sample_grades import HOSTILE, RUBRIC, TESTS, replaced
 
-from referee.grading import handout, outputs, page, tables
+from referee.grading import handout, page, tables
 from referee.grading.values import STATUSES, Need
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def test_numbers_that_json_does_not_have_become_null(grades: Grades) -> None:
 
 
 def test_the_page_names_every_column_and_status() -> None:
-    for word in (*tables.COLUMNS, *STATUSES, outputs.CSV, outputs.JSON, handout.REPORT):
+    for word in (*tables.COLUMNS, *STATUSES, tables.CSV, tables.JSON, handout.REPORT):
         assert f"`{word}`" in MARKS
 
 

@@ -15,15 +15,15 @@ from referee import games
 from referee.errors import UsageError
 from referee.grading import marks
 from referee.grading.gradescope import (
-    LiveResults,
     failed_results,
     first_results,
     level_here,
     limited,
     results,
+    write,
 )
 from referee.grading.marks import Results
-from referee.grading.pools import Deadline, DeadlinePool, TimeIsUp
+from referee.grading.pools import Deadline
 from referee.grading.values import Grades
 from referee.handins.values import REFUSED, HandIn
 from referee.isolation import probe
@@ -193,15 +193,14 @@ def test_a_failure_of_ours_is_no_fault_of_the_student() -> None:
 
 def test_the_file_is_whole_at_any_time(rubric: Rubric, tmp_path: Path) -> None:
     path = tmp_path / "results" / "results.json"
-    live = LiveResults(path)
-    live.write(first_results(rubric))
+    write(path, first_results(rubric))
     grades = graded(rubric)
 
-    def write() -> None:
+    def write_again() -> None:
         for _ in range(200):
-            live(grades)
+            write(path, results(grades))
 
-    writer = threading.Thread(target=write)
+    writer = threading.Thread(target=write_again)
     writer.start()
     count = 0
     while writer.is_alive() or not count:
@@ -210,64 +209,6 @@ def test_the_file_is_whole_at_any_time(rubric: Rubric, tmp_path: Path) -> None:
     writer.join()
     assert path.parent.stat().st_mode & 0o777 == 0o700
     assert [entry.name for entry in path.parent.iterdir()] == ["results.json"]
-
-
-class FakePool:
-    """A pool with two slots; matches end when they are told to."""
-
-    has_workers = True
-
-    def __init__(self) -> None:
-        self.room = 2
-        self.ended: list[Any] = []
-
-    def submit(self, task: Any) -> None:
-        self.room -= 1
-
-    def wait(self, seconds: float) -> list[Any]:
-        ended, self.ended = self.ended, []
-        self.room += len(ended)
-        return ended
-
-    def cancel(self, key: str) -> None:
-        pass
-
-
-class FakeDeadline(Deadline):
-    """A deadline that is set by hand."""
-
-    seconds = 10.0
-
-    def left(self) -> float:
-        return self.seconds
-
-
-def test_after_the_deadline_no_match_begins_and_those_that_run_may_end() -> None:
-    inner, deadline = FakePool(), FakeDeadline()
-    pool = DeadlinePool(inner, deadline, grace_seconds=30)
-    task: Any = object()
-    assert pool.room == 2
-    pool.submit(task)
-    assert pool.room == 1
-    deadline.seconds = -1.0
-    assert pool.room == 0
-    assert pool.wait(0) == []
-    inner.ended = [task]
-    assert pool.wait(0) == [task]
-    with pytest.raises(TimeIsUp, match="the matches that are left are not played"):
-        pool.wait(0)
-
-
-def test_a_match_that_runs_too_long_is_given_up() -> None:
-    inner, deadline = FakePool(), FakeDeadline()
-    pool = DeadlinePool(inner, deadline, grace_seconds=30)
-    pool.submit(object())  # type: ignore[arg-type]  # what it is doesn't matter
-    deadline.seconds = -31.0
-    inner.ended = [object()]
-    assert len(pool.wait(0)) == 1
-    pool.submit(object())  # type: ignore[arg-type]  # the same
-    with pytest.raises(TimeIsUp, match="is given up"):
-        pool.wait(0)
 
 
 @pytest.mark.parametrize("seconds", [0, -5, float("nan"), 1e9])

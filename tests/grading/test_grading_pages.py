@@ -10,7 +10,7 @@ import pytest
 from sample_grades import HOSTILE, copied, crowd, replaced
 from served_pages import axe, launched, resize, visiting, wait_for_step, wait_until_read
 
-from referee.grading import handout, outputs, page
+from referee.grading import handout, page
 from referee.replay.paths import log_path
 from referee.replay.reader import verify
 
@@ -43,7 +43,7 @@ def visit(chromium: Browser) -> Iterator[Open]:
 @pytest.fixture(scope="module")
 def folder(played_grades: Grades) -> Path:
     """A small class with its replays, and a large one without."""
-    outputs.write(played_grades)
+    page.write_all(played_grades)
     large = crowd(played_grades, 200)
     text = page.html(large, handout.folder_names(large.students))
     (played_grades.folder / "large.html").write_text(text)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 from sample_grades import HOSTILE, replaced
 
-from referee.grading import handout, outputs
+from referee.grading import handout, page, tables
 from referee.grading.values import StudentMarks
 from referee.handins.values import OK, HandIn
 from referee.replay.paths import log_path
@@ -76,7 +76,7 @@ def matches(grades: Grades, student: int, *, hidden: bool, test: int | None = No
 
 
 def test_a_student_gets_one_page_with_the_public_replays_and_own_logs(grades: Grades, tmp_path: Path) -> None:
-    outputs.write(grades)
+    page.write_all(grades)
     assert sorted(path.name for path in (grades.folder / "students" / "alice").rglob("*")) == ["report.html"]
     text = given(grades, "alice")
     assert list(held(text)) == ["1-finishes-1", "2-survives-1"]
@@ -94,7 +94,7 @@ def test_a_student_gets_one_page_with_the_public_replays_and_own_logs(grades: Gr
 @pytest.mark.parametrize("after_due", [False, True])
 def test_nothing_of_a_hidden_match_is_in_a_page(grades: Grades, after_due: bool) -> None:
     """Also where it is packed."""
-    outputs.write(grades, after_due=after_due)
+    page.write_all(grades, after_due=after_due)
     for number, student in enumerate(("alice", "bob")):
         text = given(grades, student)
         everything = unpacked(text)
@@ -116,7 +116,7 @@ def test_the_seed_and_the_logs_of_opponents_are_in_no_page(grades: Grades) -> No
             for seat, name in task.names.items():
                 if name != student.hand_in.student:
                     log_path(grades.replays / record.replay, seat).write_text("a thought of the opponent")
-    outputs.write(grades, after_due=True)
+    page.write_all(grades, after_due=True)
     for name in ("alice", "bob"):
         everything = unpacked(given(grades, name))
         assert b"I saw" in everything
@@ -125,13 +125,13 @@ def test_the_seed_and_the_logs_of_opponents_are_in_no_page(grades: Grades) -> No
 
 
 def test_after_the_due_date_all_tests_are_shown(grades: Grades) -> None:
-    outputs.write(grades, after_due=True)
+    page.write_all(grades, after_due=True)
     text = given(grades, "alice")
     assert {"3-beats-a-walker-1-a", "3-beats-a-walker-1-b"} <= set(held(text))
     assert "3-beats-a-walker-1-b prey" in logs(text)
     assert "20 of 20 points" in words(text)
     assert "before the due date" not in words(text)
-    outputs.write(grades)
+    page.write_all(grades)
     assert not [name for name in held(given(grades, "alice")) if "beats" in name]
 
 
@@ -143,7 +143,7 @@ def test_a_fault_in_a_hidden_match_shows_in_the_points_alone(grades: Grades) -> 
     texts = []
     for hidden in (failed.trials[1], lost):
         only_hidden = replaced(grades, 1, [fine._replace(trials=(fine.trials[0], hidden, fine.trials[2])), *alice.tests[1:]])
-        outputs.write(only_hidden)
+        page.write_all(only_hidden)
         texts.append(given(only_hidden, "bob"))
     assert texts[0] == texts[1]
     assert "points ok Hand-in" in words(texts[0])
@@ -155,18 +155,18 @@ def test_a_fault_in_a_test_that_is_not_shown_yet_is_not_told(grades: Grades) -> 
     alice, bob = grades.students[:2]
     late = replaced(grades, 1, [*alice.tests[:2], bob.tests[2]])
     for after_due, status in ((False, "points ok Hand-in"), (True, "points faulty Hand-in")):
-        outputs.write(late, after_due=after_due)
+        page.write_all(late, after_due=after_due)
         assert status in words(given(late, "bob"))
         assert ("Fault 1: in 1 of 3 starts" in words(given(late, "bob"))) == after_due
 
 
 def test_the_times_of_files_tell_nothing_of_hidden_matches(grades: Grades) -> None:
     """A hidden match that takes long delays the end of the next public one."""
-    outputs.write(grades)
+    page.write_all(grades)
     before = given(grades, "bob")
     for path in grades.replays.rglob("*"):
         os.utime(path, (1_000_000_000, 1_000_000_000))
-    outputs.write(grades)
+    page.write_all(grades)
     assert given(grades, "bob") == before
 
 
@@ -180,7 +180,7 @@ def test_a_fault_is_said_once_with_its_line_of_code(grades: Grades) -> None:
         for start, each in enumerate((first, *others))
     ]
     several = replaced(grades, 1, [bob.tests[0]._replace(trials=tuple(public)), *bob.tests[1:]])
-    outputs.write(several)
+    page.write_all(several)
     text = given(several, "bob")
     assert words(text).count("KeyError: 'lost'") == 1
     assert "Fault 1: in 3 of 4 starts bob/bot.py:6 in hunt" in words(text)
@@ -199,7 +199,7 @@ def test_no_other_file_is_shown_for_a_place_that_a_bot_made_up(grades: Grades, p
     assert bob.hand_in.folder is not None
     bob.hand_in.folder.joinpath("link.toml").symlink_to(grades.folder / "private" / "rubric.toml")
     lost = bob.tests[0].trials[0]._replace(text=f"The hand-in failed in step 5: E, at ./{path}:1 in hunt.")
-    outputs.write(replaced(grades, 1, [bob.tests[0]._replace(trials=(lost,)), *bob.tests[1:]]))
+    page.write_all(replaced(grades, 1, [bob.tests[0]._replace(trials=(lost,)), *bob.tests[1:]]))
     assert "Fault 1" in given(grades, "bob")
     assert '<span class="now">' not in given(grades, "bob")
 
@@ -207,7 +207,7 @@ def test_no_other_file_is_shown_for_a_place_that_a_bot_made_up(grades: Grades, p
 def test_hidden_starts_that_are_not_decided_say_only_that(grades: Grades) -> None:
     mark = grades.students[0].tests[0]
     open_ = mark._replace(trials=(*mark.trials[:2], mark.trials[2]._replace(passed=None, points=0.0, text="void: a riddle", matches=())))
-    outputs.write(replaced(grades, 0, [open_]))
+    page.write_all(replaced(grades, 0, [open_]))
     text = given(grades, "alice")
     assert "Hidden starts 2 of 4 points together so far; not all matches are decided." in words(text)
     assert b"riddle" not in unpacked(text)
@@ -215,13 +215,13 @@ def test_hidden_starts_that_are_not_decided_say_only_that(grades: Grades) -> Non
 
 def test_a_page_that_would_be_too_large_has_the_replays_of_lost_points(grades: Grades, monkeypatch: pytest.MonkeyPatch) -> None:
     """The others are named."""
-    outputs.write(grades)
+    page.write_all(grades)
     whole = given(grades, "bob")
     assert list(held(whole)) == ["1-finishes-1", "2-survives-1"]
     alice, bob = grades.students[:2]
     mixed = replaced(grades, 1, [alice.tests[0]._replace(trials=alice.tests[0].trials[:1]), bob.tests[1]])
     monkeypatch.setattr(handout, "MOST_BYTES", len(whole.encode()) - 500)
-    outputs.write(mixed)
+    page.write_all(mixed)
     text = given(mixed, "bob")
     assert list(held(text)) == ["2-survives-1"]
     assert len(text.encode()) <= handout.MOST_BYTES
@@ -230,7 +230,7 @@ def test_a_page_that_would_be_too_large_has_the_replays_of_lost_points(grades: G
 
 
 def test_texts_of_a_hand_in_stay_text(grades: Grades) -> None:
-    outputs.write(grades)
+    page.write_all(grades)
     for name in handout.folder_names(grades.students).values():
         text = given(grades, name)
         assert all(line.isprintable() for line in text.split("\n") if "<script>" not in line), name
@@ -277,7 +277,7 @@ def test_folders_have_safe_and_different_names(tmp_path: Path) -> None:
 
 
 def test_what_has_not_changed_is_left_alone_and_the_rest_goes(grades: Grades) -> None:
-    outputs.write(grades)
+    page.write_all(grades)
 
     def facts() -> dict[str, tuple[int, int]]:
         files = [path for path in grades.folder.rglob("*") if path.is_file() and "private" not in path.parts]
@@ -285,12 +285,12 @@ def test_what_has_not_changed_is_left_alone_and_the_rest_goes(grades: Grades) ->
 
     before = facts()
     own = grades.folder / "students" / "bob" / "comment.txt"
-    outputs.write(grades)
+    page.write_all(grades)
     after = {name: value for name, value in facts().items() if not name.endswith("viewer.html")}
     assert after == {name: value for name, value in before.items() if not name.endswith("viewer.html")}
     own.write_text("the teacher's own")
     fewer = replaced(grades, 0, grades.students[0].tests[1:])
-    outputs.write(fewer._replace(students=(fewer.students[0],)))
+    page.write_all(fewer._replace(students=(fewer.students[0],)))
     assert list(held(given(grades, "alice"))) == ["2-survives-1"]
     assert [path.name for path in own.parent.iterdir()] == ["comment.txt"]
     assert sorted(path.name for path in (grades.folder / "students").iterdir()) == ["alice", "bob"]
@@ -298,12 +298,12 @@ def test_what_has_not_changed_is_left_alone_and_the_rest_goes(grades: Grades) ->
 
 
 def test_parts_of_a_killed_process_are_removed(grades: Grades) -> None:
-    outputs.write(grades)
+    page.write_all(grades)
     script = next((grades.folder / "pages").rglob("*.js"))
-    parts = [f"{path}.123.part" for path in (grades.folder / outputs.CSV, grades.folder / "students" / "alice" / "report.html", script)]
+    parts = [f"{path}.123.part" for path in (grades.folder / tables.CSV, grades.folder / "students" / "alice" / "report.html", script)]
     for part in parts:
         Path(part).write_text("half")
-    outputs.write(grades)
+    page.write_all(grades)
     assert not [part for part in parts if Path(part).exists()]
 
 
@@ -320,7 +320,7 @@ def test_a_log_or_replay_that_is_no_file_is_left_out(grades: Grades, kind: str) 
             os.mkfifo(path)
         elif kind == "folder":
             path.mkdir()
-    outputs.write(grades)
+    page.write_all(grades)
     text = given(grades, "alice")
     assert not [name for name in (*held(text), *logs(text)) if "finishes" in name]
     assert "Start 1 2 p. passed Hidden starts" in words(text)
@@ -328,5 +328,5 @@ def test_a_log_or_replay_that_is_no_file_is_left_out(grades: Grades, kind: str) 
 
 def test_the_folder_of_the_outputs_is_private(grades: Grades) -> None:
     shutil.rmtree(grades.folder)
-    outputs.write(grades)
+    page.write_all(grades)
     assert grades.folder.stat().st_mode & 0o777 == 0o700

@@ -21,7 +21,7 @@ from referee.tournament.plan import PlayStopped
 from referee.tournament.values import FATAL, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from referee.grading.values import Grades, Rubric
     from referee.tournament.values import Task
@@ -253,6 +253,25 @@ def test_matches_that_run_at_the_deadline_count(tmp_path: Path) -> None:
         with pytest.raises(TimeIsUp, match="the matches that are left are not played"):
             opened.run(PretendPool(passes_it, 3), notes, deadline)
         assert len(notes.finished_keys) == opened.counts().done == 3
+
+
+def test_a_match_that_runs_too_long_is_given_up(tmp_path: Path) -> None:
+    deadline = SetDeadline()
+
+    class Slow(PretendPool):
+        """The second match never ends."""
+
+        def wait(self, seconds: float) -> Sequence[Record]:
+            if self.played:
+                deadline.seconds -= 20.0
+                return []
+            return super().wait(seconds)
+
+    with open_grading(tmp_path / "out", written(tmp_path)) as opened:
+        opened.take([hand_in(name) for name in STUDENTS])
+        with pytest.raises(TimeIsUp, match="is given up"):
+            opened.run(Slow(judged, 2), Notes(), deadline)
+        assert opened.counts().done == 1
 
 
 def test_an_opponent_that_could_not_start_is_tried_again(tmp_path: Path) -> None:

@@ -163,19 +163,6 @@ def test_the_other_way_round_worse_is_better() -> None:
     assert one.elo == pytest.approx(-other.elo)
 
 
-def test_duels_count_in_the_order_of_the_schedule() -> None:
-    scores = [float(score) for score in drawn(0.55, 0.3, 60, seed=4, tests=1)[0]]
-    late = Comparing()
-    for number in reversed(range(1, 60)):
-        late.put(number, scores[number])
-    assert late.duels == 0
-    assert late.decision == "undecided"
-    late.put(0, scores[0])
-    assert late.compared() == compare(np.array(scores)).compared()
-    with pytest.raises(ValueError, match="Duel 3 has a score already"):
-        Comparing.put(compare(np.array([1.0, 0, 1, 0])), 3, 1)
-
-
 def test_before_the_first_duel_nothing_is_known() -> None:
     found = Comparing().compared()
     assert (found.duels, found.share, found.low, found.high, found.llr, found.decision) == (0, 0.5, 0, 1, 0, "undecided")
@@ -188,8 +175,6 @@ def test_before_the_first_duel_nothing_is_known() -> None:
 def test_scores_that_are_none(options: dict[str, bool], score: float) -> None:
     with pytest.raises(ValueError, match="score of a duel"):
         Comparing(**options).add(score)
-    with pytest.raises(ValueError, match="score of a duel"):
-        Comparing(**options).put(0, score)
 
 
 def test_hypotheses_that_would_call_equal_bots_better() -> None:
