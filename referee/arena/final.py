@@ -8,8 +8,9 @@ from referee.arena.config import FILE
 from referee.errors import UsageError
 from referee.games.game import SettingsError
 from referee.support.files import write_whole
+from referee.support.plain_text import toml_lines
 from referee.tournament import starts as start_lists
-from referee.tournament.commitment import root, toml_lines
+from referee.tournament.commitment import root
 from referee.tournament.play_file import PlayFile
 
 if TYPE_CHECKING:

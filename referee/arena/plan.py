@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.arena.duels import ArenaDuel
 from referee.errors import DISPUTED, SUPERVISOR
 from referee.tournament.duels import comparisons, duel_result
+from referee.tournament.export import DONE, PLANNED, STOPPED, match_row
 from referee.tournament.keys import new_task, terms_hash
 from referee.tournament.starts import match_seed
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from referee.arena.arena import OpenArena
     from referee.arena.blame import Blame
     from referee.arena.config import ArenaConfig
     from referee.arena.state import ArenaState
@@ -228,3 +230,13 @@ class ArenaPlan:
         self._out[name] = " / ".join(line.strip() for line in reason.splitlines())
         self._store.versions.forfeit(name, self._out[name])
         self.sentences.append(f"{name} can't start and forfeits its other matches: {self._out[name]}")
+
+
+def export_rows(arena: OpenArena) -> Iterator[dict[str, Json]]:
+    """Yield every match as a flat JSON object; results are missing where there are none yet."""
+    matches = ArenaMatches(arena.config, arena.entries)
+    for duel, played in arena.store.duels.all_matches():
+        variant, records = arena.config.variants[duel.variant], {match.game_number: match.record for match in played}
+        left = PLANNED if duel.points is None else STOPPED
+        for number, task in enumerate(matches.tasks(duel.planned, duel.blamed)):
+            yield match_row(duel.planned, number, variant, task, DONE if number in records else left, records.get(number))

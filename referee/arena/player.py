@@ -20,7 +20,7 @@ from referee.errors import MatchVoid, UsageError
 from referee.isolation.launcher import open_launcher
 from referee.support.times import shown_time
 from referee.support.words import counted
-from referee.tournament.disputes import Patience
+from referee.tournament.disputes import patience
 from referee.tournament.plan import MachineFailed, playing
 from referee.tournament.progress import LINE_SECONDS, ProgressListener
 from referee.tournament.transactions import ConnectionLost, StoreError, again
@@ -92,7 +92,7 @@ class _Run:
         self._running: Collection[Task] = ()
         self._watch = watch
         self._matches = ArenaMatches(arena.config, arena.entries)
-        self._patience = Patience(arena.owner)
+        self._gives_up = patience(arena.owner)
         again(arena.results.catch_up)
         #: The number of duels that ``arena.choice`` knows of.
         self._planned = len(arena.results)
@@ -123,7 +123,7 @@ class _Run:
 
     def _play(self, plan: ArenaPlan) -> None:
         arena, is_recorded = self._arena, False
-        for step in playing(plan, arena.store.core, self._pool, self._patience.gives_up, most_shortages=1):
+        for step in playing(plan, arena.store.core, self._pool, self._gives_up, most_shortages=1):
             self._running = step.running
             has_news = bool(plan.results)
             while plan.results:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from referee.arena.plan import ArenaMatches
 from referee.support.words import counted, listed
 from referee.tournament.duels import PairedComparison
-from referee.tournament.replays import ReplayCheck, ReplayStore
+from referee.tournament.replays import ReplayCheck, ReplayStore, unplayed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from referee.arena.arena import OpenArena
     from referee.arena.duels import ArenaDuel
@@ -44,10 +44,10 @@ class _ArenaCheck:
     def run(self) -> ReplayCheck:
         """Check everything."""
         results = [self._checked(duel) for duel in self._arena.store.duels.rows.after(-1)]
-        forfeits = [*self._forfeits()]
+        forfeits = [*self._replays.forfeits((version.name, version.forfeit) for version in self._arena.versions if version.forfeit)]
         if not self._problems:
             self._problems += contradicted(self._arena, results)
-        return ReplayCheck(self._replays.count, self._problems, [*forfeits, *self._left()])
+        return ReplayCheck(self._replays.count, self._problems, [*forfeits, *unplayed(self._planned, self._unplayed, self._total)])
 
     def _checked(self, duel: ArenaDuel) -> ArenaDuel:
         """Return a duel with the result that its replays show."""
@@ -74,27 +74,6 @@ class _ArenaCheck:
         if (scored.points, scored.absent) != (duel.points, duel.absent) and not self._problems:
             self._problems.append(f"The duel {duel.number + 1} ({duel.a} - {duel.b}): the replays give another result than the store.")
         return scored
-
-    def _forfeits(self) -> Iterator[str]:
-        """Yield notes about versions that can't start where no replay shows it. One that has started is a problem."""
-        for version in self._arena.versions:
-            if not version.forfeit or self._replays.failed[version.name]:
-                continue
-            statement = f"The store says that {version.name} can't start ({version.forfeit.rstrip('.')})"
-            if self._replays.started[version.name]:
-                count = counted(self._replays.started[version.name], "replay")
-                shows = "show" if self._replays.started[version.name] > 1 else "shows"
-                self._problems.append(f"{statement}, so it loses all its duels, but {count} of it {shows} that it started.")
-            else:
-                yield f"{statement}; there is no replay of it, so only the store shows that."
-
-    def _left(self) -> Iterator[str]:
-        """Yield notes about matches that have no replay."""
-        of_all = f"of {counted(self._total, 'match')}"
-        if self._planned:
-            yield f"{self._planned:,} {of_all} {'is' if self._planned == 1 else 'are'} not played yet."
-        if self._unplayed:
-            yield f"{self._unplayed:,} {of_all} {'is' if self._unplayed == 1 else 'are'} not to be played; only the store says why."
 
 
 def contradicted(arena: OpenArena, duels: Sequence[ArenaDuel]) -> list[str]:

@@ -171,8 +171,8 @@ def verify(folder: Folder, as_json: JsonFlag = False) -> None:
 def export(folder: Folder, output: ExportOptions) -> None:
     """Write all matches with their results as CSV, or all versions and matches as JSON."""
     with opened_arena(folder) as opened:
-        from referee.arena.export import export_rows
         from referee.arena.history import histories
+        from referee.arena.plan import export_rows
 
         teams = list(dict.fromkeys(version.team for version in opened.versions)) if output.as_json else []
         about = {

@@ -19,7 +19,7 @@ from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, complain, group
 from referee.cli.league_output import ExportOptions, plain_progress, progress, put_check, put_standings, store_files, top
 from referee.cli.options import PAGE_HELP, Database, FirstRules, Force, Game, LeagueFlags, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
-from referee.errors import UsageError
+from referee.errors import RefereeError, UsageError
 from referee.league.hosts import warnings_of_hosts
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
@@ -292,15 +292,22 @@ def report(
 
 def _follow_league(opened: OpenLeague, options: PageOptions, most_bytes: int, out: Path | None) -> None:
     """Write the report again and again, and serve it until Ctrl-C."""
-    from referee.league.report_live import LiveReport, LiveWriter
+    from referee.league.report_live import LiveReport, written
     from referee.pages.replay_scripts import REPORT
     from referee.pages.serve import serve_site
 
     page = bind_page(options)
-    writer = LiveWriter(opened, most_bytes, out, say)
-    writer.write()
+    written(opened, most_bytes, out)
+
+    def write_again() -> bool:
+        try:
+            return written(opened, most_bytes, out)
+        except (RefereeError, OSError) as error:
+            say(f"note: the report could not be written: {error}")
+            return True
+
     folder = opened.folder if out is None else out
-    serve_site(lambda: LiveReport(writer.write_again, folder, page.token), page.listener, page.names, page.announcer(REPORT))
+    serve_site(lambda: LiveReport(write_again, folder, page.token), page.listener, page.names, page.announcer(REPORT))
 
 
 @league.command("export")

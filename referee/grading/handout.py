@@ -43,26 +43,12 @@ _MOST_NAME = 60
 _BOTH = 2
 
 
-class GameView(NamedTuple):
-    """What the page shows of a match: the name of its replay, and the step at which it opens, if points were lost in one."""
-
-    name: str
-    title: str
-    step: int | None
-    is_held: bool
-
-    @property
-    def label(self) -> str:
-        """The words that open it."""
-        return "▶ Replay" if self.step is None else f"▶ Step {self.step:,}"
-
-
 class StartView(NamedTuple):
     """A public start, and the number of its fault, 0 for none."""
 
     trial: TrialMark
     fault: int
-    games: Sequence[GameView]
+    games: Sequence[ShownMatch]
 
 
 class TestView(NamedTuple):
@@ -86,14 +72,19 @@ class HeldReplay(NamedTuple):
     logs: Mapping[Seat, str]
 
 
-class _ShownMatch(NamedTuple):
-    """A public match that has a replay."""
+class ShownMatch(NamedTuple):
+    """A public match that has a replay: its name, and the step at which it opens, if points were lost in one."""
 
     name: str
     title: str
     step: int | None
     task: Task
     record: Record
+
+    @property
+    def label(self) -> str:
+        """The words that open it."""
+        return "▶ Replay" if self.step is None else f"▶ Step {self.step:,}"
 
 
 def folder_names(students: Sequence[StudentMarks]) -> dict[str, str]:
@@ -152,7 +143,7 @@ def _viewer() -> FramedViewer:
     return page.framed_viewer()
 
 
-def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[_ShownMatch]:
+def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[ShownMatch]:
     """Yield the public matches of the tests that are shown, those that lost points first."""
     shown = [(mark, trial) for mark in shown_marks(student, after_due=after_due) for trial in mark.public]
     for mark, trial in sorted(shown, key=lambda each: each[1].passed is not False):
@@ -160,10 +151,10 @@ def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[_ShownMatch]
             if record.replay:
                 step = None if trial.step is None or at else max(0, min(trial.step, record.steps))
                 title = f"{mark.test.name}, start {trial.trial.start + 1}" + (f", match {at + 1}" if len(trial.matches) == _BOTH else "")
-                yield _ShownMatch(replay_name(mark, trial, at), title, step, task, record)
+                yield ShownMatch(replay_name(mark, trial, at), title, step, task, record)
 
 
-def _held(grades: Grades, student: StudentMarks, matches: Sequence[_ShownMatch], room: int) -> tuple[list[HeldReplay], list[str]]:
+def _held(grades: Grades, student: StudentMarks, matches: Sequence[ShownMatch], room: int) -> tuple[list[HeldReplay], list[str]]:
     """Return the replays that have room in a page, and the names of the others. A file that can't be read is in neither."""
     held: list[HeldReplay] = []
     left_out: list[str] = []
@@ -229,12 +220,8 @@ def _page(grades: Grades, student: StudentMarks, held: Sequence[HeldReplay], lef
     marks = shown_marks(student, after_due=after_due)
     status, reason = public(student, is_due=after_due)
     cards = faults.cards(hand_in, [(mark.test, trial) for mark in marks for trial in mark.public])
-    known = {**dict.fromkeys(left_out, False), **{replay.name: True for replay in held}}
-    games = {
-        match.name: GameView(match.name, match.title, match.step, known[match.name])
-        for match in _matches(student, after_due=after_due)
-        if match.name in known
-    }
+    known = {*left_out, *(replay.name for replay in held)}
+    games = {match.name: match for match in _matches(student, after_due=after_due) if match.name in known}
     config: dict[str, Json] = {"replays": {each.name: {"title": each.title, "seats": each.seats, "logs": each.logs} for each in held}}
     return render.single(
         "handout",
@@ -260,7 +247,7 @@ def _page(grades: Grades, student: StudentMarks, held: Sequence[HeldReplay], lef
     )
 
 
-def _part(mark: RubricMark, games: Mapping[str, GameView], fault_numbers: Mapping[Trial, int]) -> TestView:
+def _part(mark: RubricMark, games: Mapping[str, ShownMatch], fault_numbers: Mapping[Trial, int]) -> TestView:
     hidden = mark.hidden
     rows = []
     for trial in mark.public:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,11 @@ from referee.errors import UsageError
 from referee.games.capabilities import SampleTest
 from referee.games.game import SettingsError
 from referee.match.options import TimeControl
+from referee.support.plain_text import toml_value
 from referee.tournament.commitment import new_secret
 
 if TYPE_CHECKING:
-    from referee.games.game import AnyGame, GameInfo, Json
+    from referee.games.game import AnyGame, GameInfo
 
 #: The opponent in a new rubric of a game that proposes no tests.
 OPPONENT = "opponent.py"
@@ -85,7 +85,7 @@ def text(name: str, file: str = "rubric.toml") -> str:
         game=name,
         rules=_rules(game.info),
         seed=seed,
-        settings="".join(f"{key} = {_value(value)}\n" for key, value in ({} if marking is None else marking.settings).items()),
+        settings="".join(f"{key} = {toml_value(value)}\n" for key, value in ({} if marking is None else marking.settings).items()),
         time=TimeControl(),
         needs="".join(f"#   need = {{ {need} }}".ljust(44) + f"{meaning}\n" for need, meaning in _fitting(game)),
     )
@@ -103,11 +103,6 @@ def _rules(info: GameInfo) -> str:
 def _noted(line: str, note: str) -> str:
     """Return a line with a comment, which begins in the same column everywhere."""
     return f"{line:<{_COLUMN}} # {note}"
-
-
-def _value(value: Json) -> str:
-    """Return a setting in TOML, which writes whole numbers, booleans, texts and lists as JSON does."""
-    return json.dumps(value)
 
 
 def _fitting(game: AnyGame) -> list[tuple[str, str]]:
@@ -129,7 +124,7 @@ def _who(test: SampleTest, *, is_first: bool) -> str:
 
 
 def _settings(test: SampleTest) -> str:
-    pairs = ", ".join(f"{key} = {_value(value)}" for key, value in test.settings.items())
+    pairs = ", ".join(f"{key} = {toml_value(value)}" for key, value in test.settings.items())
     return f"settings = {{ {pairs} }}\n" if pairs else ""
 
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import DISPUTED, SUPERVISOR
 from referee.isolation.machine import SHORTAGES
 from referee.league.schedule import ROUND_BY_ROUND, later_fixtures
-from referee.tournament.disputes import Patience, blamed, dispute_of
+from referee.tournament import disputes
+from referee.tournament.disputes import blamed, dispute_of
 from referee.tournament.duels import duel_result, stopped
 from referee.tournament.plan import MOST_VOIDS, NOT_WANTED
 
@@ -349,7 +350,7 @@ class LeaguePlan:
 
 def patience(schedule: Schedule) -> GivesUp:
     """Return what decides when a match is given up. If the machine lacks something, the match is left to another run at once."""
-    gives_up = Patience(schedule.owner).gives_up
+    gives_up = disputes.patience(schedule.owner)
     return lambda task, record: record.cause in SHORTAGES or gives_up(task, record)
 
 

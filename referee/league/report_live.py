@@ -14,7 +14,6 @@ from starlette.applications import Starlette
 from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import Route
 
-from referee.errors import RefereeError
 from referee.league import report_folder
 from referee.league.report import RUNNING, of_league
 from referee.pages.replay_scripts import is_served
@@ -38,28 +37,11 @@ _PAUSE_FACTOR = 5.0
 _GONE = "The address is not complete, or this league's report is over; use the one that the referee printed, to the last sign.\n"
 
 
-class LiveWriter:
-    """Writes the report of a league again and again; ``note`` gets a sentence where that fails."""
-
-    def __init__(self, opened: OpenLeague, most_bytes: int, out: Path | None, note: Callable[[str], None]) -> None:
-        self._opened = opened
-        self._most_bytes = most_bytes
-        self._out = out
-        self._note = note
-
-    def write(self) -> bool:
-        """Write the report. True while the league is running."""
-        data = of_league(self._opened, is_running=self._opened.store.database.is_claimed())
-        report_folder.write(data, self._opened.folder, self._most_bytes, self._out)
-        return data.progress.state == RUNNING
-
-    def write_again(self) -> bool:
-        """Write the report, or note why that failed."""
-        try:
-            return self.write()
-        except (RefereeError, OSError) as error:
-            self._note(f"note: the report could not be written: {error}")
-            return True
+def written(opened: OpenLeague, most_bytes: int, out: Path | None) -> bool:
+    """Write the report of a league. True while the league is running."""
+    data = of_league(opened, is_running=opened.store.database.is_claimed())
+    report_folder.write(data, opened.folder, most_bytes, out)
+    return data.progress.state == RUNNING
 
 
 class LiveReport:

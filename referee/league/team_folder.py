@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from referee.handins.programs import is_program
 from referee.handins.values import REFUSED
 from referee.players import languages
 from referee.support.files import write_whole
+from referee.support.plain_text import toml_lines, toml_value
 from referee.support.words import listed
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def write_new(folder: Path, game: str, rules: str, names: Collection[str]) -> Pa
     """Write a commented league file whose teams are those of a folder that have these names, and return its path."""
     path = folder / FILE
     rows = [row for row in teams_of(folder, lambda _: None) if row["name"] in names]
-    tables = [f"[[teams]]\nname = {_value(row['name'])}\nprogram = {_value(row['program'])}\n" for row in rows]
+    tables = [f"[[teams]]\nname = {toml_value(row['name'])}\nprogram = {toml_value(row['program'])}\n" for row in rows]
     text = _TEMPLATE.format(folder=folder, game=game, rules=rules, starts=_STARTS, teams="\n".join(tables))
     try:
         with path.open("x", encoding="utf-8") as file:
@@ -159,17 +159,6 @@ def write_new(folder: Path, game: str, rules: str, names: Collection[str]) -> Pa
 
 def write_copy(values: Mapping[str, Any], path: Path) -> None:
     """Write the effective league file, with the options of the command and with absolute paths."""
-    tables = {name: value for name, value in values.items() if isinstance(value, dict)}
-    lists = {name: value for name, value in values.items() if isinstance(value, list)}
-    lines = [f"{name} = {_value(value)}" for name, value in values.items() if name not in {**tables, **lists} and value is not None]
-    headed = [(f"[{name}]", table) for name, table in tables.items()]
-    headed += [(f"[[{name}]]", row) for name, rows in lists.items() for row in rows]
-    for heading, table in headed:
-        lines += ["", heading, *(f"{key} = {_value(value)}" for key, value in table.items() if value is not None)]
+    head = {name: value for name, value in values.items() if name != "teams"}
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, ("\n".join(lines) + "\n").encode())
-
-
-def _value(value: Any) -> str:
-    """Return a value in TOML, which writes numbers, booleans, texts and lists as JSON does."""
-    return json.dumps(value, ensure_ascii=False)
+    write_whole(path, (toml_lines(head) + "".join(f"\n[[teams]]\n{toml_lines(team)}" for team in values["teams"])).encode())

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import codecs
+import json
+import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 #: The byte order marks that a text may begin with, and the encoding of what follows. That of UTF-32 begins like the one of UTF-16.
@@ -51,3 +54,23 @@ def toml(data: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         quotes = '; write straight quotes (") in place of typographic ones' if set(text) & set(_TYPOGRAPHIC) else ""
         raise ValueError(f"is not TOML: {error}{quotes}.") from None
+
+
+def toml_lines(table: Mapping[str, object]) -> str:
+    """Return a table as lines of TOML. What is None is left out."""
+    return "".join(f"{key} = {toml_value(value)}\n" for key, value in table.items() if value is not None)
+
+
+def toml_value(value: object) -> str:
+    """Return a value of JSON as TOML, on one line. TOML has no null: such a key is left out, as in the file of the organizer."""
+    if isinstance(value, dict):
+        pairs = [f"{_key(key)} = {toml_value(each)}" for key, each in value.items() if each is not None]
+        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(toml_value, value))}]"
+    # JSON escapes a text as TOML does, but for one control character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else toml_value(key)

@@ -27,7 +27,7 @@ from referee.games.game import SettingsError
 from referee.match import settings_file
 from referee.replay.paths import content
 from referee.support.files import write_whole
-from referee.support.plain_text import toml
+from referee.support.plain_text import toml, toml_lines
 from referee.support.sections import Section
 from referee.tournament import starts as start_lists
 from referee.tournament.values import MatchStart
@@ -375,23 +375,3 @@ def starts_lines(commitment: Commitment) -> list[str]:
 
 def _compact(value: object) -> str:
     return json.dumps(value, separators=(",", ":"))
-
-
-def toml_lines(table: Mapping[str, object]) -> str:
-    """Return a table as lines of TOML. What is None is left out."""
-    return "".join(f"{key} = {_toml(value)}\n" for key, value in table.items())
-
-
-def _toml(value: object) -> str:
-    """Return a value of JSON as TOML, on one line. TOML has no null: such a key is left out, as in the file of the organizer."""
-    if isinstance(value, dict):
-        pairs = [f"{_key(key)} = {_toml(each)}" for key, each in value.items() if each is not None]
-        return f"{{ {', '.join(pairs)} }}" if pairs else "{}"
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_toml, value))}]"
-    # JSON escapes a text as TOML does, but for one control character.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else _toml(key)

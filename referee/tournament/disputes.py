@@ -17,6 +17,7 @@ from referee.tournament.plan import MOST_VOIDS, after_three
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from referee.tournament.plan import GivesUp
     from referee.tournament.values import Record, Task
 
     #: Returns the owner of a program; None for the organizers, who are never to blame.
@@ -54,24 +55,20 @@ def dispute_of(names: Iterable[str], suspects: Iterable[str], owner: Owner) -> D
     return Dispute(*(frozenset(filter(None, map(owner, each))) for each in (names, suspects)))
 
 
-class Patience:
-    """Decides when a match is given up: after three void attempts.
+def patience(owner: Owner) -> GivesUp:
+    """Return what decides when a match is given up: after three void attempts.
 
     One without a visible culprit is given up with the third such match of its entries, or once it shows the culprit.
     """
+    disputes, pairs, gives_up_after_three = list[Dispute](), Counter[frozenset[str]](), after_three()
 
-    def __init__(self, owner: Owner) -> None:
-        self._after_three = after_three()
-        self._owner = owner
-        self._disputes: list[Dispute] = []
-        self._pairs: Counter[frozenset[str]] = Counter()
-
-    def gives_up(self, task: Task, record: Record) -> bool:
-        """Note a void attempt at a match. True if it is the record of the match."""
+    def gives_up(task: Task, record: Record) -> bool:
         if record.cause not in DISPUTED or task.blamed:
-            return self._after_three(task, record)
+            return gives_up_after_three(task, record)
         names = tuple(task.names.values())
-        dispute = dispute_of(names, record.hit or names, self._owner)
-        self._disputes.append(dispute)
-        self._pairs[frozenset(names)] += 1
-        return self._pairs[frozenset(names)] >= MOST_VOIDS or not dispute.teams.isdisjoint(blamed(self._disputes))
+        dispute = dispute_of(names, record.hit or names, owner)
+        disputes.append(dispute)
+        pairs[frozenset(names)] += 1
+        return pairs[frozenset(names)] >= MOST_VOIDS or not dispute.teams.isdisjoint(blamed(disputes))
+
+    return gives_up

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from referee.errors import ReplayError
 from referee.handins.hashes import PROGRAM
 from referee.replay import reader
-from referee.support.words import the_seat
+from referee.support.words import counted, the_seat
 from referee.tournament.plan import NoStore
 from referee.tournament.values import Record
 from referee.tournament.worker import replay_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from referee.games.game import AnyGame, Json
@@ -146,12 +146,33 @@ class ReplayStore(NoStore):
             (self.failed if is_failed else self.started)[name] += 1
         return record
 
+    def forfeits(self, reasons: Iterable[tuple[str, str]]) -> Iterator[str]:
+        """Yield notes about entries that can't start where no replay shows it; ``reasons`` are the store's. One that has started is a problem."""
+        for name, why in reasons:
+            if self.failed[name]:
+                continue
+            statement = f"The store says that {name} can't start ({why.rstrip('.')})"
+            if self.started[name]:
+                count, shows = counted(self.started[name], "replay"), "show" if self.started[name] > 1 else "shows"
+                self.problems.append(f"{statement}, so it loses all its duels, but {count} of it {shows} that it started.")
+            else:
+                yield f"{statement}; there is no replay of it, so only the store shows that."
+
     def _check_missing(self, task: Task) -> None:
         """Note a match that has a whole replay but no record. While it is played, its record comes after the replay."""
         path = replay_path(self._replays, task.key)
         if self._is_running or not path.exists() or reader.verify(path).problem is not None or self._store.lookup([task]):
             return
         self.problems.append(f"{_named(task, path)}: the store has no record of it, so it will be played again.")
+
+
+def unplayed(planned: int, stopped: int, total: int) -> Iterator[str]:
+    """Yield notes about matches that have no replay."""
+    of_all = f"of {counted(total, 'match')}"
+    if planned:
+        yield f"{planned:,} {of_all} {'is' if planned == 1 else 'are'} not played yet."
+    if stopped:
+        yield f"{stopped:,} {of_all} {'is' if stopped == 1 else 'are'} not to be played; only the store says why."
 
 
 def _named(task: Task, path: Path) -> str:
