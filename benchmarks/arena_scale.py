@@ -36,10 +36,8 @@ from referee.arena.versions import ACTIVE, RETIRED, Program, Version, version_na
 from referee.arena.views import ArenaViews
 from referee.handins.values import Entry
 from referee.tournament import store as core
-from referee.tournament.local import Finished
 from referee.tournament.progress import ProgressListener
 from referee.tournament.values import Task
-from referee.tournament.worker import Completed
 
 ARENA = 'seed = 7\nisolation = "none"\nversions = "active"\n[starts]\ncount = 1000\n[[references]]\nname = "R0"\nprogram = "reference.py"\n'
 #: A bot that does nothing.
@@ -193,12 +191,12 @@ class Instant(PretendPool):
             self.read_memory()
         super().submit(task)
 
-    def wait(self, seconds: float) -> Sequence[Finished]:
+    def wait(self, seconds: float) -> Sequence[Record]:
         """End the first match."""
         if self._returned is not None:
             self.taken.append(time.perf_counter() - self._returned)
         task = self._running.pop(0)
-        finished = [Finished(task, Completed(pretended(task)))]
+        finished = [pretended(task)]
         self._returned, self._used = time.perf_counter(), time.process_time()
         return finished
 

@@ -18,7 +18,7 @@ from harness import Figure, run
 from referee.league import schedule
 from referee.tournament.elo import POINTS
 from referee.tournament.ratings import intervals
-from referee.tournament.values import DuelResult, PairedComparison, PlannedDuel
+from referee.tournament.duels import DuelResult, PairedComparison, PlannedDuel
 
 STARTS = (1, 2, 3, 4, 8, 16)
 #: The budgets, in percent: true ratings in their intervals, leagues with a wrong rank.

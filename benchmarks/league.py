@@ -25,7 +25,7 @@ from referee.league.league import begin
 from referee.league.playing import LeaguePlay
 from referee.tournament.local import LocalPool, free_slots
 from referee.tournament.progress import ProgressListener
-from referee.tournament.values import Team
+from referee.handins.values import Entry
 
 #: The budgets: the time of many matches beside their share of one, busy cores in percent, those busy with the matches, memory in MiB.
 LONGER, BUSY, PLAYING, GROWTH = 1.1, 92.0, 88.0, 20.0
@@ -86,11 +86,11 @@ def _many(steps: int, matches: int, slots: int, bot: Path) -> tuple[float, float
 
 def example_bots(steps: int, folder: Path) -> Figure:
     """The share of a league's processor time that is the bots' own, their start included: each example hunter against each prey, no sandbox."""
-    teams: dict[str, list[Team]] = {}
+    teams: dict[str, list[Entry]] = {}
     for seat in SEATS:
         bots = [bot for bot in BOTS if bot.game == "evasion" and bot.plays(seat)]
         programs = [written(folder, f"{seat}-{bot.name}", NOTING.format(program=str(bot.path))) for bot in bots]
-        teams[seat] = [Team(program.stem, {seat: str(program)}) for program in programs]
+        teams[seat] = [Entry(program.stem, {seat: str(program)}) for program in programs]
     pairs = list(itertools.product(*teams.values()))
     used = children_seconds()
     with contextlib.closing(

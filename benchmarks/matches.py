@@ -27,11 +27,10 @@ from referee.match.spec import MatchSpec
 from referee.match.start import Start
 from referee.players.names import resolve
 from referee.replay.events import Listener, MatchBegun, StepTaken
-from referee.tournament.local import Finished, LocalPool, free_slots
+from referee.tournament.local import LocalPool, free_slots
 from referee.tournament.many import played
-from referee.tournament.pool import WorkerPool
-from referee.tournament.values import Record, Task, Team
-from referee.tournament.worker import Completed, Terms, Worker
+from referee.tournament.values import Record, Task
+from referee.tournament.worker import Terms, Worker
 from referee.wire import encode
 
 SEATS = ("hunter", "prey")
@@ -135,9 +134,9 @@ def terms(level: str = "strict", *, startup: float = 60.0, move: float = 60.0, l
     return Terms("evasion", None, MatchOptions.model_validate({"time": time, "run": {"max_lateness": lateness}, "isolation": level}))
 
 
-def teams(bot: Path) -> dict[str, Team]:
+def teams(bot: Path) -> dict[str, Entry]:
     """Return two teams of one bot."""
-    return {name: Team(name, dict.fromkeys(SEATS, str(bot))) for name in "AB"}
+    return {name: Entry(name, dict.fromkeys(SEATS, str(bot))) for name in "AB"}
 
 
 def open_pool(bot: Path, folder: Path, of: Terms, slots: int | None = None) -> AbstractContextManager[LocalPool]:
@@ -154,7 +153,7 @@ def tasks(count: int, steps: int) -> Iterator[Task]:
 
 def records(pool: LocalPool, matches: Iterable[Task]) -> Iterator[Record]:
     """Play matches as referee play --games does; their records as they come."""
-    for ended, _ in played(matches, WorkerPool(pool), 100 * pool.slots):
+    for ended, _ in played(matches, pool, 100 * pool.slots):
         yield from (record for _, record in ended)
 
 
@@ -170,7 +169,7 @@ def play_one_step(worker: Worker, matches: int = 1) -> None:
     """Play matches of one step in one worker."""
     for task in tasks(matches, 1):
         outcome = worker.play(task)
-        if not isinstance(outcome, Completed):
+        if not outcome.replay:
             raise RefereeError(f"A match of the benchmark was not played: {outcome.text}")
 
 
@@ -208,7 +207,7 @@ class PretendPool:
         """Begin a match."""
         self._running.append(task)
 
-    def wait(self, seconds: float) -> Sequence[Finished]:
+    def wait(self, seconds: float) -> Sequence[Record]:
         """End one of the matches."""
         del seconds
         if not self._running:
@@ -217,7 +216,7 @@ class PretendPool:
         self._ended += 1
         if self._ended % READ_EACH == 0:
             self.read_memory()
-        return [Finished(task, Completed(pretended(task)))]
+        return [pretended(task)]
 
     def read_memory(self) -> None:
         """Take a reading."""

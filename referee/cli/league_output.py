@@ -106,7 +106,9 @@ class LiveProgress(ProgressLines):
 
 
 @contextlib.contextmanager
-def progress(counts: Callable[[], MatchCounts], standings: Callable[[int, int], list[str]], replays: Path | None = None) -> Iterator[ProgressLines]:
+def progress(
+    counts: Callable[[], MatchCounts], standings: Callable[[int, int], list[str]], replays: Path | None = None
+) -> Iterator[ProgressLines]:
     """Show the progress while matches are played, whose ``replays`` are in this folder."""
     if is_quiet() or not sys.stderr.isatty():
         yield ProgressLines(counts, say, replays=replays)

@@ -118,7 +118,7 @@ def _shown(data: ReportData) -> Page:
             buchholz=any(row.buchholz is not None for row in rows),
             forfeits=any(row.forfeits for row in rows),
             # As long as each team can still have each place, the column says nothing.
-            places=any((row.best_rank, row.worst_rank) != (1, len(rows)) for row in rows),
+            places=any((place.rating.best_rank, place.rating.worst_rank) != (1, len(rows)) for place in data.standings),
         ),
         list(_bracket(data)),
         FIXTURE_RULE,
