@@ -87,7 +87,7 @@ def test_your_first_grading(tmp_path: Path) -> None:
     home, env = folder(tmp_path)
     follow("docs/first-grading.md", home, env)
     rows = (home / "marks/grades.csv").read_text().splitlines()
-    assert [row.split(",")[3] for row in rows[1:]] == ["92.5", "10", "0", "10"]
+    assert [row.split(",")[3] for row in rows[1:]] == ["87.5", "10", "0", "10"]
     assert "beats random" in (home / "marks/students/ada/report.html").read_text()
 
 
