@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from commands import SAME_USER, Commands
+from golden import GoldenText
 from sandboxes import HOSTILE, PATIENT, UNHURRIED, LevelLauncher, Options, Planted, match_between, missing, need
 from serving import Client, Server
 
@@ -28,6 +29,8 @@ from referee.players.names import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
+
+    from syrupy.assertion import SnapshotAssertion
 
     from referee.grading.values import Grades
     from referee.match.options import TimeControl
@@ -194,6 +197,12 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name in names else find_spec(name, *rest))
 
     return hide
+
+
+@pytest.fixture
+def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    """The golden file of this test's scene."""
+    return snapshot.use_extension(GoldenText)
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-import zipfile
 from typing import TYPE_CHECKING, Literal
 
 import pytest
@@ -88,18 +87,6 @@ def test_one_number_is_the_size_of_a_square_board(referee: Cli) -> None:
     done = referee("play", "boxer", "still", "--size", "100", "--max-steps", "5", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(referee("show", json.loads(done.stdout)["replay"], "--json").stdout)["head"]["settings"]["prey"] == [76, 66]
-    done = referee("play", "boxer", "still", "--size", "100", "--prey", "230,200")
-    assert "prey starts at (230, 200), off the 100 x 100 board" in done.stderr
-    assert "set another start, as --prey X,Y" in done.stderr
-
-
-def test_a_python_dict_is_told_of_json_dumps(referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "prints.py").write_text("input()\nprint({'type': 'ready', 'protocol': 1, 'name': None}, flush=True)\ninput()\n")
-    done = referee("play", "prints.py", "still", "--isolation", "none")
-    assert "is not JSON: '{'type': 'ready', 'protocol': 1, 'name': None}' - this is a Python dict: use json.dumps" in done.stdout
-    (tmp_path / "debugs.py").write_text("input()\nprint('hello {}', flush=True)\ninput()\n")
-    done = referee("play", "debugs.py", "still", "--isolation", "none")
-    assert "print to stderr, stdout is only for answers" in done.stdout
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
@@ -113,17 +100,6 @@ def test_letters_of_every_language_stay_in_the_name_of_a_replay(form: Literal["N
     many = ["漢字" * 30, *["random"] * 25]
     done = referee("play", "--game", "rectangle", "--rules", "large", *many, "--isolation", "none", "--quiet")
     assert "is neither a file nor an example bot" in done.stderr
-
-
-def test_an_archive_as_a_player_is_told_to_be_unpacked(referee: Cli, tmp_path: Path) -> None:
-    assert (
-        referee("play", "boxer", "still", "--max-steps", "5", "--isolation", "none", "--quiet", "--out", "m.replay.jsonl.gz").returncode
-        == 0
-    )
-    with zipfile.ZipFile(tmp_path / "ada.zip", "w") as packed:
-        packed.writestr("prey.py", "")
-    done = referee("rerun", "m.replay.jsonl.gz", "ada.zip", "--seat", "prey")
-    assert (done.returncode, done.stderr) == (2, "referee: The prey 'ada.zip' is an archive; unpack it and name the folder.\n")
 
 
 STUBBORN = """
@@ -144,16 +120,6 @@ def test_a_wall_refused_in_every_step_is_told_of_three_times(tmp_path: Path, ref
     # Two reasons: the wait for the next wall, and the wrong span. "1 more step" and "2 more steps" are one reason.
     assert (len(told), len(more)) == (6, 2), done.stderr
     assert len(told) + sum(int(line.split()[0].replace(",", "")) for line in more) >= 190
-
-
-def test_a_mistyped_file_is_named(tmp_path: Path, referee: Cli) -> None:
-    (tmp_path / "my_hunter.py").write_text("")
-    done = referee("play", "my_huntr.py", "still")
-    assert done.returncode == 2
-    assert "The hunter 'my_huntr.py' does not exist; did you mean 'my_hunter.py'?" in done.stderr
-    assert "there is no such file" in referee("play", "quite/else.py", "still").stderr
-    assert "did you mean 'my_hunter.py'?" in referee("play", "my_huntr", "still").stderr
-    assert "did you mean the example bot 'boxer'?" in referee("play", "boxer.py", "still").stderr
 
 
 def test_other_mistyped_files_are_named_too(tmp_path: Path, referee: Cli) -> None:

@@ -52,18 +52,6 @@ def test_turning_points_are_listed_with_their_cause(match: Path, referee: Cli) -
         assert any("wall" in text for text in won["what"])
 
 
-@pytest.mark.slow
-def test_each_change_of_the_verdict_is_a_line_and_all_judged_steps_are_more(match: Path, referee: Cli) -> None:
-    done = referee("analyze", str(match))
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert lines[0] == "step      0  the prey can evade forever"
-    assert any("capture is certain within" in line for line in lines)
-    assert "The verdict changed" in lines[-1]
-    every = referee("analyze", str(match), "--all").stdout.splitlines()
-    assert len(every) > len(lines)
-
-
 def test_show_and_its_json_tell_the_verdict(match: Path, referee: Cli) -> None:
     text = " ".join(referee("show", str(match), "--events", "0").stdout.split())
     assert "at the start the prey can evade forever;" in text
@@ -106,27 +94,16 @@ def test_the_losing_side_reads_its_costly_steps_and_how_to_see_them(referee: Cli
 
 
 @pytest.mark.parametrize(
-    ("replay", "text", "is_estimate"),
+    ("replay", "is_estimate"),
     [
-        (
-            "maze-patient-expert",
-            "The thief lost. Its step that cost most, exactly. Counted: plies until the policeman catches the thief",
-            False,
-        ),
-        ("maze-move-limit", "Nobody lost this match, so no step is named that cost a player much.", False),
-        (
-            "rectangle-small-goes-on-after-a-fault",
-            "Player a lost by a fault in step 5. The a's answer in turn 5 has a malformed move: ",
-            True,
-        ),
-        ("rectangle-large-four-players", "Player a lost. Its 5 steps that cost most, by an estimate. Counted: cells of the 1,600", True),
+        ("maze-patient-expert", False),
+        ("maze-move-limit", False),
+        ("rectangle-small-goes-on-after-a-fault", True),
+        ("rectangle-large-four-players", True),
     ],
 )
-def test_the_moves_of_every_game_have_a_measure(replay: str, text: str, is_estimate: bool, referee: Cli) -> None:
+def test_the_moves_of_every_game_have_a_measure(replay: str, is_estimate: bool, referee: Cli) -> None:
     file = Path(__file__).parents[1] / f"data/replays/{replay}.replay.jsonl.gz"
-    plain = referee("analyze", file)
-    assert plain.returncode == 0, plain.stderr
-    assert plain.stdout.startswith(text)
     found = json.loads(referee("analyze", file, "--json").stdout)
     assert (found["points"], found["left_out"], found["verified"]["status"]) == ([], [], "good")
     for costly in found["costly"]:
@@ -148,12 +125,6 @@ def test_a_match_that_a_fault_lost_is_told_as_that(referee: Cli, tmp_path: Path)
         "The hunter lost by a fault in step 0. The hunter (raises.py) exited with status 1: ValueError: 7, at raises.py:3"
     )
     assert " No better move was found for it in any step, by an estimate." in told
-
-
-def test_what_can_t_be_analyzed(referee: Cli) -> None:
-    done = referee("analyze", "none.gz")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "none.gz" in done.stderr
 
 
 def test_a_failure_is_told_to_machines_too(referee: Cli) -> None:

@@ -13,7 +13,7 @@ import pytest
 from broken_bots import BROKEN, GOOD, C
 from sandboxes import need
 
-from example_bots import BOTS, middling
+from example_bots import BOTS
 from referee.author.check.run import CHECKS
 
 if TYPE_CHECKING:
@@ -34,39 +34,6 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "good.py").write_text(GOOD)
     (tmp_path / "broken.py").write_text(BROKEN["no-limits"].source)
     return tmp_path
-
-
-def test_a_bot_that_plays_both_seats_is_checked_at_both(referee: Cli, folder: Path) -> None:
-    done = referee("check", "good.py", "--only", "ready,answers", "--only", "memory", "--isolation", "none")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("  ok       answers  It answered 8 of 8 questions.") == 2
-    assert "good.py as hunter (evasion, rules classic" in done.stdout
-    assert "good.py as prey (evasion, rules classic" in done.stdout
-    assert done.stdout.endswith("\n6 checks: 6 ok.\n")
-    assert "Next:  " in done.stderr
-    assert f"play good.py {middling('evasion', 'prey', 'classic')}" in done.stderr
-
-
-def test_a_failure_says_what_was_sent_what_came_and_what_to_do(referee: Cli, folder: Path) -> None:
-    words = ("check", "broken.py", "--seat", "prey", "--only", "ready", "--only", "start-messages", "--isolation", "none")
-    done = referee(*words, env={"COLUMNS": "400"})
-    assert done.returncode == 1
-    assert re.search(
-        r"FAILED   start-messages  With a clock without limits: The prey \(broken.py\) exited with status 1: TypeError", done.stdout
-    )
-    assert re.search(r'sent  \{"type":"turn",.*"left":\{"move":null,"bank":null\}\}', done.stdout)
-    assert re.search(r"came  nothing; stderr: TypeError", done.stdout)
-    assert re.search(r"do    Treat null in clock and in left", done.stdout)
-    assert done.stdout.endswith("2 checks: 1 ok, 1 failed.\n")
-    assert "check broken.py --seat prey --only start-messages" in done.stderr
-
-
-@pytest.mark.parametrize("seat", ["", " --seat hunter"])
-def test_the_next_check_of_a_bot_that_does_not_start_is_at_all_seats(seat: str, referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text("raise SystemExit(7)")
-    done = referee("check", "bot.py", "--isolation", "none", *seat.split())
-    assert done.returncode == 1
-    assert done.stderr.endswith(" check bot.py\n")
 
 
 @pytest.mark.parametrize("columns", [40, 60, 160])
@@ -92,27 +59,6 @@ def test_an_error_of_the_program_is_said_once_with_its_line(line: str, columns: 
     assert "do    mend mine.py:1, then check again\n" in done.stdout
     assert any(f"{len(CHECKS) - 1} checks not tried" in one for one in lines)
     assert lines[-1].endswith("check mine.py")
-
-
-def test_the_failures_come_again_at_the_end_and_quiet_prints_only_them_and_their_number(referee: Cli, folder: Path) -> None:
-    words = ("check", "broken.py", "--only", "ready,start-messages,same-seed", "--isolation", "none")
-    done = referee(*words)
-    listed, _, end = done.stdout.partition("\nbroken.py fails as hunter:\n")
-    assert "sent  " not in listed
-    block = "broken.py fails as hunter:\n" + end.rpartition("\n\n")[0]
-    assert block.count("FAILED") == block.count("sent  ") == 2
-    quiet = referee(*words, "--quiet")
-    assert (quiet.returncode, quiet.stderr) == (1, "")
-    assert quiet.stdout.strip() == f"{block.strip()}\n\n6 checks: 4 ok, 2 failed."
-    good = referee("check", "good.py", "--only", "ready", "--quiet")
-    assert (good.returncode, good.stdout, good.stderr) == (0, "2 checks: 2 ok.\n", "")
-
-
-def test_nothing_is_offered_to_play_if_no_check_was_passed(referee: Cli, folder: Path) -> None:
-    (folder / "ends.py").write_text("raise SystemExit")
-    done = referee("check", "ends.py", "--only", "flushes,memory", "--seat", "hunter")
-    assert done.stdout.endswith("3 checks: 0 ok, 1 failed, 2 skipped.\n")
-    assert done.stderr.endswith("referee check ends.py\n")
 
 
 @pytest.mark.parametrize(
@@ -279,32 +225,11 @@ def test_a_bot_of_other_rules_is_checked_by_them(more: tuple[str, ...], referee:
     assert (rules, found["ready"]["status"], found["rule-sets"]["status"]) == ("diagonal", "ok", "skipped")
 
 
-def test_play_refuses_a_folder_under_other_rules_before_it_starts_it(referee: Cli, tmp_path: Path) -> None:
-    written = json.loads(referee("new", "hunter", "mine", "--folder", "--json").stdout)
-    assert 'rules = ["classic", "diagonal"]' in (tmp_path / "mine/bot.toml").read_text()
-    assert 'rules = ("classic", "diagonal")' in (tmp_path / "mine/bot.py").read_text()
-    done = referee("play", written["player"], "still", "--rules", "gameserver")
-    assert done.returncode == 2
-    assert "'mine' plays the rules classic and diagonal, as its bot.toml says, not gameserver" in done.stderr
-
-
 def test_a_seat_of_another_game_names_the_game(referee: Cli) -> None:
     referee("new", "thief", "mine.py")
     done = referee("check", "mine.py", "--seat", "thief", "--only", "ready", "--json")
     assert (done.returncode, json.loads(done.stdout)["game"]) == (0, "maze")
     assert json.loads(referee("check", "easy", "--only", "ready", "--json").stdout)["game"] == "maze"
-
-
-def test_a_bot_that_cannot_be_started(referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "odd").write_text("#!/no/such/interpreter\n")
-    (tmp_path / "odd").chmod(0o755)
-    done = referee("check", "./odd", "--isolation", "none")
-    assert done.returncode == 3
-    assert "FAILED   starts" in done.stdout
-    assert f"{len(CHECKS) - 1} checks not tried: It can't be started." in done.stdout
-    told = json.loads(referee("check", "./odd", "--isolation", "none", "--json").stdout)
-    assert "can't be started" in told["refused"]
-    assert told["counts"] == {"ok": 0, "warning": 0, "failed": 1, "skipped": len(CHECKS) - 1}
 
 
 #: Exits in its third question, and in every start after that.
@@ -327,27 +252,6 @@ def test_an_end_that_the_first_match_showed_is_told_of_by_one_check(referee: Cli
     (tmp_path / "bot.py").write_text(ONE_MATCH)
     done = referee("check", "bot.py", "--seat", "hunter", "--isolation", "none", "--only", "wire-forms", "--json")
     assert json.loads(done.stdout)["counts"] == {"ok": 1, "warning": 0, "failed": 0, "skipped": 0}
-
-
-def test_what_is_wrong_is_said(referee: Cli, folder: Path) -> None:
-    for words, text in (
-        (("nobody.py",), "does not exist"),
-        (("boxr",), "did you mean 'boxer'"),
-        (("human",), "Only a program"),
-        ((), "Name the bot"),
-        (("good.py", "--seat", "huntr"), "has no such seat; did you mean 'hunter'?\n"),
-        (("boxer", "--seat", "prey"), "is an example that plays hunter"),
-        (("good.py", "--game", "chess"), "there is no game 'chess'"),
-        (("good.py", "--rules", "clasic"), "did you mean 'classic'?\n"),
-        (("good.py", "--rules", "cubic"), "there are classic, diagonal, gameserver.\n"),
-        (("good.py", "--only", "flush"), "did you mean 'flushes'"),
-        (("good.py", "--isolation", "much"), "--isolation is 'much'"),
-        (("architect: good.py {port}",), "Only a program that speaks the referee's own protocol"),
-    ):
-        done = referee("check", *words)
-        assert done.returncode == 2, (words, done.stderr)
-        assert text in done.stderr, done.stderr
-        assert "Traceback" not in done.stderr
 
 
 #: Checks of what the SDK does alike for all its bots: how a bot starts, reads and ends.
@@ -385,26 +289,6 @@ def test_a_folder_is_built_once_and_the_errors_of_its_build_are_shown(referee: C
     assert "can't be built: 'gcc -o bot bot.c' ended with exit status 1" in done.stdout
     assert re.search(r"^ +bot.c:1:", done.stdout, re.MULTILINE)
     assert "do    Run the build of its bot.toml by hand" in done.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "following"),
-    [
-        (("broken.py",), "check broken.py --seat hunter --only start-messages"),
-        (("broken.py", "--seat", "prey", "--only", "start-messages"), "check broken.py"),
-        (("hunts.py", "--seat", "prey"), "check hunts.py"),
-        (("ends.py", "--seat", "prey"), "check ends.py"),
-        (("good.py", "--only", "ready"), "play good.py evader"),
-    ],
-    ids=" ".join,
-)
-def test_the_next_step_leads_on(words: tuple[str, ...], following: str, referee: Cli, folder: Path) -> None:
-    (folder / "ends.py").write_text("raise SystemExit(3)\n")
-    (folder / "hunts.py").write_text(
-        "from sdk import HunterBot\nclass Hunts(HunterBot):\n    def hunt(self, state): return None\nHunts.main()\n"
-    )
-    done = referee("check", *words, "--isolation", "none")
-    assert done.stderr.splitlines()[-1].endswith(f" {following}"), done.stderr
 
 
 def test_a_bot_that_fails_late_under_other_rules_is_warned(referee: Cli, folder: Path) -> None:

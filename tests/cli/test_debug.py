@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -43,22 +42,6 @@ def replay(tmp_path: Path) -> str:
     """A match of 20 steps, in which the prey is asked in the odd ones."""
     play_match("straight", "runner", replay=tmp_path / "game.gz", max_steps=20)
     return "game.gz"
-
-
-def test_the_answers_stand_side_by_side(referee: Cli, replay: str) -> None:
-    done = referee("debug", replay, "--seat", "prey", "--turn", "11", "still", env={"COLUMNS": "160"})
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert lines[0] == "debug      turn 11 of game.gz: the prey is asked"
-    assert lines[1].startswith("status     step 11, distance ")
-    assert sum(line[:2] in ("┌─", "└─") for line in lines) == 2
-    answers = {line[:10].strip(): line[11:] for line in lines[-5:]}
-    assert answers["recorded"].startswith('{"go":[1,1]}, accepted; then step 12, distance ')
-    assert answers["now"].startswith("{}, accepted; then step 12, distance ")
-    assert answers["earlier"] == "5 of 5 answers differ from the recorded ones, first in turn 1; they change nothing"
-    assert lines[-1].endswith("referee play --from game.gz@11 - still")
-    again = referee(*shlex.split(lines[-1].partition("referee ")[2]), "--isolation", "none")
-    assert again.returncode == 0, again.stderr
 
 
 @pytest.mark.parametrize("columns", [60, 160])
@@ -115,13 +98,6 @@ def test_a_bot_that_fails(special: str, status: int, words: str, referee: Cli, r
     assert (found["failed"] is None) == (status == 0)
 
 
-def test_a_bot_that_is_never_ready(referee: Cli, replay: str, tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text("raise SystemExit(4)\n")
-    done = referee("debug", replay, "--seat", "prey", "bot.py")
-    assert done.returncode == 3, done.stdout
-    assert "the bot failed before its first question" in done.stdout
-
-
 def test_the_bot_is_the_one_that_the_replay_names(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "secret").write_text("")
@@ -173,15 +149,6 @@ def test_the_seat_is_that_of_the_bot_where_the_replay_makes_it_clear(referee: Cl
     (tmp_path / "mine.py").unlink()
     done = referee("rerun", "game.gz")
     assert "; one of them is found here with the recorded hash: name the seat, as in" in done.stderr
-
-
-def test_two_example_bots_are_found_and_a_seat_is_asked_for(referee: Cli, replay: str) -> None:
-    for command in ("debug", "rerun"):
-        done = referee(command, replay)
-        assert done.returncode == 2
-        assert "; more than one of them is found here with the recorded hash: name the seat, as in " in done.stderr
-        assert "The players of game.gz are hunter 'straight', prey 'runner'; " in done.stderr
-    assert referee("rerun", replay, "--seat", "hunter").returncode == 0
 
 
 def test_a_bot_beside_the_replay_is_found(referee: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -275,76 +242,11 @@ def test_it_may_be_isolated(level: str, referee: Cli, replay: str) -> None:
     assert "now        the same: " in done.stdout
 
 
-def test_the_exit_status_says_what_is_wrong(referee: Cli, replay: str, tmp_path: Path) -> None:
-    (tmp_path / "text.gz").write_bytes(gzip.compress(b"text\n"))
-    wrong = gzip.decompress((tmp_path / replay).read_bytes()).replace(b'"name":"Straight"', b'"name":"Straighs"')
-    (tmp_path / "wrong.gz").write_bytes(gzip.compress(wrong))
-    (tmp_path / "test_old.replay.jsonl.gz").write_text("")
-    for words, status, text in (
-        ((replay, "--seat", "c", "runner"), 2, "has no seat 'c'; there are hunter, prey"),
-        ((replay, "--seat", "prey", "nobody.py"), 2, "does not exist"),
-        ((replay, "--seat", "prey", "human"), 2, "Only a program can be asked"),
-        ((replay, "--seat", "prey", "--turn", "10", "still"), 2, "wasn't asked in turn 10"),
-        ((replay, "--seat", "prey", "--turn", "20", "still"), 2, "has no turn 20"),
-        ((replay, "--seat", "prey", "--isolation", "much", "still"), 2, "--isolation is 'much'"),
-        ((replay, "--seat", "prey", "--as-test", "test.txt", "still"), 2, "the name of a new Python file"),
-        ((replay, "--seat", "prey", "--as-test", "no/test_a.py", "still"), 2, "the folder 'no' does not exist"),
-        ((replay, "--seat", "prey", "--as-test", "test_old.py", "still"), 2, "test_old.replay.jsonl.gz exists already"),
-        ((replay, "still"), 2, "--seat"),
-        (("text.gz", "--seat", "prey", "runner"), 2, "the first line is not JSON"),
-        (("nothing.gz", "--seat", "prey", "runner"), 2, "can't be read"),
-        (("wrong.gz", "--seat", "prey", "runner"), 1, "does not verify"),
-    ):
-        done = referee("debug", *words)
-        assert done.returncode == status, (words, done.stderr)
-        assert text in done.stderr
-        assert "Traceback" not in done.stderr
-
-
-def test_a_position_is_drawn(referee: Cli, replay: str) -> None:
-    done = referee("show", replay, "--step", "11", env={"COLUMNS": "160"})
-    assert done.returncode == 0, done.stderr
-    lines = done.stdout.splitlines()
-    assert "step       11 of 20: the position before it" in lines
-    assert any(line.startswith("status     step 11, distance ") for line in lines)
-    assert any(line.startswith("hunter     Straight moved {} in ") for line in lines)
-    assert any(line.startswith('prey       Runner moved {"go":[1,1]} in ') for line in lines)
-    shown = json.loads(referee("show", replay, "--step", "11", "--json").stdout)
-    assert (shown["step"], shown["steps"], shown["position"]["step"]) == (11, 20, 11)
-    assert shown["moves"] == {"hunter": {}, "prey": {"go": [1, 1]}}
-    assert shown["movers"] == ["hunter", "prey"]
-    assert shown["seconds"].keys() == {"hunter", "prey"}
-
-
 def test_positions_are_counted_from_the_end_too(referee: Cli, replay: str) -> None:
     for text, step in (("-1", 20), ("-21", 0), ("0", 0), ("20", 20), ("-2", 19)):
         shown = json.loads(referee("show", replay, "--step", text, "--json").stdout)
         assert (shown["step"], shown["position"]["step"]) == (step, step)
         assert (shown["outcome"] is not None) == (step == 20)
-    assert "result     The prey is still free" in referee("show", replay, "--step", "-1").stdout
-    for text in ("21", "-22"):
-        done = referee("show", replay, "--step", text)
-        assert done.returncode == 2
-        assert (
-            f"game.gz has no step {text}: it has 20 steps. The last position, after all of them, is --step 20 or --step -1" in done.stderr
-        )
-
-
-def test_a_position_with_a_fault_and_one_of_a_cut_replay(referee: Cli, tmp_path: Path) -> None:
-    play_match("straight", bot(tmp_path, "failing", "turn = 99 if turn == 7 else turn"), replay=tmp_path / "game.gz", max_steps=20)
-    done = referee("show", "game.gz", "--step", "7", env={"COLUMNS": "200"})
-    assert done.returncode == 0
-    assert "step       7: the position in which a player failed" in done.stdout
-    assert " failed, malformed: The prey answered turn 99" in done.stdout
-    lines = gzip.open(tmp_path / "game.gz").read().splitlines(keepends=True)
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"".join(lines[:6])))
-    done = referee("show", "cut.gz", "--step", "3")
-    assert done.returncode == 1
-    assert "step       3 of 5" in done.stdout
-    assert "cut short" in done.stderr
-    done = referee("show", "cut.gz", "--step", "9")
-    assert done.returncode == 2
-    assert "it has 5 good steps" in done.stderr
 
 
 @pytest.mark.parametrize("line", DEBUGGERS, ids=lambda line: shlex.split(shlex.split(line)[-1])[0])

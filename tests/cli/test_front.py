@@ -175,11 +175,6 @@ def test_help_and_version_are_words_too(words: list[str], same: list[str], refer
     assert (done.returncode, done.stdout) == (0, other.stdout), done.stderr
 
 
-def test_a_player_may_be_called_help(referee: Cli, tmp_path: Path) -> None:
-    done = referee("play", "help", "runner")
-    assert (done.returncode, "The hunter 'help' is neither a file nor an example bot" in done.stderr) == (2, True), done.stderr
-
-
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
@@ -207,9 +202,3 @@ def test_a_wrong_option_is_told_only_those_that_are_like_it(words: list[str], hi
 def test_an_option_without_its_value_is_a_mistake_in_use(words: list[str], referee: Cli) -> None:
     done = referee(*words)
     assert (done.returncode, "Traceback" in done.stderr, words[-1].split("=")[0] in done.stderr) == (2, False, True), done.stderr
-
-
-def test_a_missing_player_is_added_to_the_one_that_is_named(referee: Cli) -> None:
-    assert referee("play", "boxer").stderr.endswith(" play boxer shadow\n")
-    assert referee("play", "a b.py").stderr.endswith(" play 'a b.py' shadow\n")
-    assert referee("play", "a", "b", "c").stderr.endswith(" play a b\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +11,7 @@ import typer
 
 from referee import games
 from referee.cli.main import app
-from referee.errors import UsageError
 from referee.games.description import settings_table
-from referee.games.game import SettingsError
 from referee.match.request import MatchRequest
 
 if TYPE_CHECKING:
@@ -25,17 +22,6 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parents[2] / "docs"
 WORDS = {option.name: option for name in games.names() for option in games.info(name).options}
-
-
-def test_the_games_are_listed(referee: Cli) -> None:
-    done = referee("games")
-    assert done.returncode == 0
-    for name in games.names():
-        assert any(
-            line.startswith(name) and all(rules in line for rules in games.info(name).rule_sets) for line in done.stdout.splitlines()
-        )
-    told = json.loads(referee("games", "--json").stdout)
-    assert [game["name"] for game in told] == list(games.names())
 
 
 @pytest.mark.parametrize("name", games.names())
@@ -50,12 +36,6 @@ def test_the_settings_of_a_game_are_told(name: str, referee: Cli) -> None:
     done = referee("games", name, env={"COLUMNS": "40"})
     assert all(option.name.replace("_", "-") in done.stdout for option in game.info.options)
     assert max(map(len, done.stdout.splitlines()[:-1])) <= 40
-
-
-def test_an_unknown_game_is_named(referee: Cli) -> None:
-    done = referee("games", "chess")
-    assert done.returncode == 2
-    assert "there is no game 'chess'; there are evasion, rectangle, maze." in done.stderr
 
 
 @pytest.mark.parametrize("name", games.names())
@@ -103,42 +83,6 @@ SET = [
 def test_set_takes_a_value_as_the_flag_does(game: str, pair: str, value: object) -> None:
     settings = MatchRequest(game=game, set=[pair]).checked_settings
     assert games.get(game).codec.settings_json(settings)[pair.partition("=")[0].strip()] == value
-
-
-@pytest.mark.parametrize(
-    ("pair", "sentence"),
-    [
-        ("prey=50;60", "--set prey is '50;60', but must be 2 whole numbers: x,y."),
-        ("max_steps=many", "max_steps is 'many', but must be a whole number"),
-        ("style=wet", "no setting 'style'"),
-        ("prey", "must be name=value"),
-    ],
-)
-def test_set_names_a_wrong_value(pair: str, sentence: str) -> None:
-    with pytest.raises((UsageError, SettingsError), match=re.escape(sentence)):
-        MatchRequest(set=[pair]).checked()
-
-
-def test_a_flag_of_another_game_is_refused_with_the_good_ones(referee: Cli) -> None:
-    done = referee("play", "straight", "still", "--robots", "3")
-    assert done.returncode == 2
-    assert "no setting 'robots'; there are width" in done.stderr
-
-
-def test_a_match_file_with_a_setting_in_the_wrong_place_is_told_the_right_one(referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "one.toml").write_text("robots = 3\n")
-    done = referee("play", "looper", "team", "--match", "one.toml")
-    assert done.returncode == 2
-    assert "did you mean 'settings.robots'?" in done.stderr
-
-
-def test_the_bots_of_a_game_end_with_a_match_of_that_game(referee: Cli) -> None:
-    shown = referee("bots", "maze").stdout
-    assert "play --game maze expert expert" in shown
-    assert shown.startswith("maze:")
-    assert "evasion" not in shown
-    assert referee("bots", "--game", "maze").stdout == shown
-    assert " bots maze\n" in referee("games", "maze").stdout
 
 
 def test_bots_are_listed_by_game_in_any_width(referee: Cli) -> None:

@@ -119,9 +119,3 @@ def test_every_step_of_a_live_match_of_programs_is_paced_if_asked(options: list[
     assert done.returncode == 0, done.stderr
     told = tmp_path / "paced"
     assert (told.read_text() if told.exists() else "") == "." * paced
-
-
-def test_a_pace_that_no_page_shows_gets_a_note(referee: Cli) -> None:
-    done = referee("play", "straight", "still", "--max-steps", "3", "--pace", "8", "--isolation", "none")
-    assert done.returncode == 0
-    assert "note: --pace does nothing here" in done.stderr

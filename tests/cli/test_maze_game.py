@@ -241,21 +241,6 @@ def test_the_other_seat(terminal: Callable[..., Terminal]) -> None:
     assert game.end() == 0
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (["--as", "exit"], "--as is 'exit'"),
-        (["--difficulty", "medium"], "--difficulty is 'medium', but must be easy, hard"),
-        (["--layout", "none.txt"], "can't be read"),
-        (["--apart", "99"], "apart is 99"),
-    ],
-)
-def test_a_wrong_option_of_the_maze_is_refused_with_its_reason(words: list[str], why: str, referee: Any) -> None:
-    done = referee("maze", *words)
-    assert done.returncode == 2
-    assert why in done.stderr
-
-
 def test_a_signal_is_no_traceback(terminal: Callable[..., Terminal]) -> None:
     game = terminal("--difficulty", "easy")
     game.wait_for(BOARD)

@@ -47,15 +47,6 @@ def test_an_empty_path_is_refused_and_nothing_is_written(words: tuple[str, ...],
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_is_no_name_of_a_new_file(referee: Cli) -> None:
-    assert referee("grade", "init").returncode == 0
-    done = referee("grade", "gradescope", "rubric-evasion.toml", "--out", ".")
-    assert (done.returncode, done.stderr) == (2, "referee: --out is '.', but must be the name of a new file, such as autograder.zip.\n")
-    assert referee("play", "boxer", "runner", "--max-steps", "3", "--out", "a.replay.jsonl.gz").returncode == 0
-    done = referee("debug", "a.replay.jsonl.gz", "boxer", "--as-test", ".")
-    assert (done.returncode, "must be the name of a new Python file" in done.stderr) == (2, True), done.stderr
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -122,39 +113,10 @@ def test_spaces_around_a_name_belong_to_it_where_there_is_such_a_file(referee: C
     assert referee("play", " hunter.py ", "runner", "--max-steps", "3").returncode == 0
 
 
-def test_messages_name_the_option_and_the_empty_name(referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "hang.py").touch()
-    assert referee("compare", "boxer", "straight", "--out", "hang.py").stderr.startswith("referee: --out is 'hang.py', a file")
-    assert referee("compare", "", "boxer").stderr.startswith("referee: '' can't play: The hunter has an empty name")
-    assert "--size is '٣x٣', but must be" in referee("play", "boxer", "runner", "--size", "٣x٣").stderr
-
-
-def test_a_step_that_a_page_cant_begin_with_is_refused(referee: Cli) -> None:
-    assert referee("play", "boxer", "runner", "--max-steps", "3", "--out", "a.replay.jsonl.gz").returncode == 0
-    done = referee("watch", "a.replay.jsonl.gz", "--step", "2", "--export", "a.html")
-    assert (done.returncode, done.stderr) == (2, "referee: --step is for the viewer of a server; the address of a page takes #t=2.\n")
-    done = referee("watch", "a.replay.jsonl.gz", "--step", "9999", "--no-browser")
-    assert (done.returncode, done.stderr) == (2, "referee: --step is 9999, but the replay has 3 steps.\n")
-
-
-def test_quiet_prints_only_the_result(referee: Cli) -> None:
-    words = ("straight", "still", "--max-steps", "3", "-q")
-    done = referee("play", *words)
-    assert [line.split()[0] for line in done.stdout.splitlines()] == ["Still", "winner", "score", "replay"]
-    assert done.stderr == ""
-    assert "Next:" not in referee("play", *words, "--games", "2").stdout
-    assert not {"sandbox", "Next:"} & {line.split()[0] for line in referee("duel", "random", *words[2:], "random").stdout.splitlines()}
-
-
 def test_too_long_a_name_is_a_wrong_use(referee: Cli) -> None:
     for words in (("play", "x" * 300 + ".py", "runner"), ("arena", "new", "x" * 300)):
         done = referee(*words)
         assert (done.returncode, "File name too long" in done.stderr) == (2, True), done.stderr
-
-
-def test_a_list_of_checks_for_a_game_that_there_is_not_is_refused(referee: Cli) -> None:
-    done = referee("check", "--list", "--game", "nope")
-    assert (done.returncode, done.stdout, "nope" in done.stderr) == (2, "", True), done.stderr
 
 
 def test_a_terminated_match_tells_machines_so(commands: Commands, tmp_path: Path) -> None:

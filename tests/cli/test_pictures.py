@@ -143,16 +143,6 @@ def test_the_form_of_an_export_follows_from_its_name(name: str, start: bytes, tm
     assert (tmp_path / name).read_bytes().lower().startswith(start.lower())
 
 
-def test_a_form_that_no_export_has_is_refused(referee: Cli) -> None:
-    name = replay("evasion-classic-boxer-runner")
-    done = referee("export", name, "--out", "x.webm")
-    assert done.returncode == 2
-    assert "--out is 'x.webm', but must end in .html, .png or .gif; or choose the output, as in --png." in done.stderr
-    done = referee("export", name, "--png", "--out", "e.gif")
-    assert done.returncode == 2
-    assert "--out is 'e.gif', but --png writes a .png file." in done.stderr
-
-
 def test_a_machine_without_a_browser_says_how_to_get_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(browser, "of_system", lambda: None)

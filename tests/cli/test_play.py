@@ -28,24 +28,6 @@ if TYPE_CHECKING:
     Cli = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_a_match_ends_with_its_result_and_the_next_step(referee: Cli, tmp_path: Path) -> None:
-    done = referee("play", "boxer", "runner")
-    assert done.returncode == 0, done.stderr
-    for word in (
-        "Boxer catches Runner after",
-        "winner   hunter Boxer (caught)",
-        "score    hunter",
-        "time     prey",
-        "replay   matches/replays/",
-    ):
-        assert word in done.stdout
-    path = re.search(r"replay   (\S+)", done.stdout)
-    assert path is not None
-    assert re.search(rf"Next:  .* -m referee watch {path[1]}", done.stdout)
-    assert referee("verify", path[1]).returncode == 0
-    assert "evasion, classic: hunter Boxer against prey Runner" in done.stderr
-
-
 def test_json_is_one_object_on_stdout(referee: Cli) -> None:
     done = referee("play", "boxer", "runner", "--json", "--seed", "4")
     result = json.loads(done.stdout)
@@ -108,70 +90,6 @@ def test_lines_fit_a_narrow_terminal_and_paths_stay_whole(columns: int, referee:
     lines = done.stdout.splitlines()
     assert [line for line in lines if len(line) > columns and "matches/replays/" not in line] == []
     assert [line for line in lines if re.fullmatch(r"  replay +matches/replays/\S+\.replay\.jsonl\.gz", line)]
-
-
-def test_a_lost_match_exits_0(referee: Cli) -> None:
-    done = referee("play", "straight", HOSTILE / "not_json.py", "--isolation", "none")
-    assert done.returncode == 0
-    assert "fault    The prey's answer in turn 5 is not JSON: 'go north'" in done.stdout
-
-
-USAGE: list[tuple[list[str], str]] = [
-    ([], "(hunter, prey), but none was named; to begin, let two example bots play: "),
-    ([], "referee play trapper shadow"),
-    (["boxer"], "needs 2 players (hunter, prey), but 1 was named; for instance: "),
-    (["boxer", "--rules", "gameserver"], "referee play --rules gameserver random shadow"),
-    (["evader"], "referee play trapper evader"),
-    (["dasher"], "'dasher' is an example bot of maze, not of evasion; add --game maze."),
-    (["my bot.py"], "referee play 'my bot.py' shadow"),
-    (["--game", "maze", "dasher"], "(thief, policeman), but 1 was named; for instance: "),
-    (["boxer", "runner", "still"], "but 3 were named"),
-    (["~nosuch/bot.py", "runner"], "can't be a file or a command"),
-    (["boxer", "missing.py"], "The prey 'missing.py' does not exist"),
-    (["boxxer", "runner"], "did you mean 'boxer'?"),
-    (["boxer", "runner", "--size", "big"], "--size is 'big', but must be WIDTHxHEIGHT"),
-    (["boxer", "runner", "--size", "0x0"], "width is 0"),
-    (["boxer", "runner", "--size", "1x1", "--prey", "0,0"], "has caught the prey"),
-    (["boxer", "runner", "--hunter", "0,0,1,0"], "must head diagonally"),
-    (["boxer", "runner", "--hunter", "0,0"], "--hunter is '0,0', but must be 4 whole numbers"),
-    (["boxer", "runner", "--prey", "300,1"], "off the 300 x 300 board"),
-    (["boxer", "runner", "-N", "-1"], "cooldown is -1"),
-    (["boxer", "runner", "-M", "-1"], "max_walls is -1"),
-    (["boxer", "runner", "--max-steps", "0"], "max_steps is 0"),
-    (["boxer", "runner", "--rules", "cubic"], "there are classic, diagonal"),
-    (["boxer", "runner", "--game", "chess"], "there are evasion"),
-    (
-        ["boxer", "runner", "--move-time", "soon"],
-        "--move-time is 'soon', but must be above 0 and at most 1,000,000 seconds, or none for no limit.",
-    ),
-    (["boxer", "runner", "--move-time", "0"], "above 0"),
-    (["boxer", "runner", "--move-time", "nan"], "--move-time is 'nan', but must be above 0"),
-    (["boxer", "runner", "--idle", "both"], "--idle is 'both', but must be stop or run"),
-    (["boxer", "runner", "--idle", "nap"], "must be stop or run"),
-    (["boxer", "runner", "--on-malformed", "cry"], "must be forfeit or pass"),
-    (["boxer", "runner", "--set", "speed"], "name=value"),
-    (["boxer", "runner", "--set", "speed=3"], "no setting 'speed'"),
-    (["boxer", "runner", "--match", "none.toml"], "can't be read"),
-    (["boxer", "runner", "--out", "/proc/nowhere/x.gz"], "can't be written"),
-    (["boxer", "runner", "--live", "--pace", "wait"], "--pace wait is for a match with a person"),
-    (["boxer", "runner", "--live", "--games", "2"], "--live shows one match; leave out --games."),
-]
-
-
-@pytest.mark.parametrize(("arguments", "sentence"), USAGE, ids=[sentence for _, sentence in USAGE])
-def test_mistakes_get_one_sentence_and_exit_2(arguments: list[str], sentence: str, referee: Cli) -> None:
-    done = referee("play", *arguments)
-    assert done.returncode == 2
-    assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert done.stdout == ""
-
-
-def test_an_unknown_option_exits_2_without_a_traceback(referee: Cli) -> None:
-    done = referee("play", "--colour", "red")
-    assert done.returncode == 2
-    assert "Traceback" not in done.stderr
-    assert "--colour" in done.stderr
 
 
 def test_all_settings_reach_the_match(referee: Cli) -> None:
@@ -244,39 +162,6 @@ def test_a_match_file_holds_everything_and_flags_win(referee: Cli, tmp_path: Pat
     assert (result["steps"], result["rules"], result["seed"]) == (5, "diagonal", 3)
 
 
-FILES = [
-    ("rulez = 'classic'", "unknown key 'rulez'; did you mean 'rules'?"),
-    ("[settings]\ncooldwon = 3", "did you mean 'cooldown'?"),
-    ("cores = 2", "did you mean 'run.cores'?"),
-    ("move_time = 2", "did you mean 'time.move'?"),
-    ("size = '3x3'", "did you mean 'settings.width'?"),
-    ("hunter = [1, 2]", "did you mean 'settings.hunter'?"),
-    ("[settings]\nN = 3", "With the match file m.toml: Evasion has no setting 'N'"),
-    ("[time]\nmoove = 3.0", "unknown key 'time.moove'; did you mean 'move'?"),
-    ("cooldown = 3", "did you mean 'settings.cooldown'?"),
-    ("[time]\nmove = 'soon'", "wrong 'time.move'"),
-    ("[run]\nidle = 'both'", "wrong 'run.idle'"),
-    ("[run]\ncores = -1", "wrong 'run.cores'"),
-    ("seed = true", "wrong 'seed'"),
-    ("this is not toml", "is not TOML"),
-    ("seed = " + "9" * 5000, "is not TOML"),
-    ("seed = 0x" + "f" * 4000, "wrong 'seed', a huge number"),
-    ("[settings]\nmax_steps = 0x" + "f" * 4000, "max_steps is a huge value"),
-    ("x = " + "[" * 3000, "m.toml"),
-    ('out = "\\u0000"', "can't be written"),
-    ('players = ["python a\\u0000b", "still"]', "can't be"),
-]
-
-
-@pytest.mark.parametrize(("text", "sentence"), FILES, ids=[sentence for _, sentence in FILES])
-def test_a_wrong_match_file_names_the_key(text: str, sentence: str, referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "m.toml").write_text(text)
-    done = referee("play", *([] if "players" in text else ["boxer", "runner"]), "--match", "m.toml")
-    assert done.returncode == 2
-    assert sentence in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 @pytest.mark.parametrize("file", sorted((Path(__file__).parents[2] / "matches").glob("*.toml")), ids=lambda path: path.name)
 def test_the_example_match_files_play(file: Path, referee: Cli) -> None:
     done = referee("play", "--match", file, "--max-steps", "20", "--json")
@@ -284,20 +169,6 @@ def test_the_example_match_files_play(file: Path, referee: Cli) -> None:
     told = json.loads(done.stdout)
     assert told["steps"] == 20
     assert told["rules"] == ("diagonal" if "diagonal" in file.name else "classic")
-
-
-def test_the_first_refused_walls_are_printed_with_step_and_reason_then_counted(referee: Cli, tmp_path: Path) -> None:
-    bot = tmp_path / "greedy.py"
-    bot.write_text(
-        "from sdk import HunterBot\nclass Greedy(HunterBot):\n    def hunt(self, state):\n        return self.build('vertical')\nGreedy.main()\n"
-    )
-    done = referee("play", bot, "still", "--max-steps", "6", "-N", "4")
-    refused = re.findall(
-        r"^step (\d+), hunter Greedy: vertical wall refused: the next wall is legal in (\d) more steps?$", done.stderr, re.MULTILINE
-    )
-    assert refused == [("1", "3"), ("2", "2"), ("3", "1")]
-    assert "1 more, the last in step 5, hunter Greedy: vertical wall refused: the next wall is legal in 3 more steps" in done.stderr
-    assert "refused" not in referee("play", bot, "still", "--max-steps", "6", "--quiet").stderr
 
 
 def test_ctrl_c_ends_the_bots_keeps_the_replay_and_exits_130(referee: Cli, tmp_path: Path, shared_folder: Path) -> None:
@@ -360,23 +231,6 @@ def test_a_duel_plays_both_roles_and_names_the_winner(referee: Cli, tmp_path: Pa
     assert "result   matches/replays/" in plain.stdout
 
 
-def test_a_duel_that_can_not_be_played_is_refused_in_one_sentence(referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "double").mkdir()
-    for name in ("hunter.py", "hunter.sh", "prey.py"):
-        (tmp_path / "double" / name).write_text("")
-    (tmp_path / "file").write_text("")
-    for arguments, sentence in (
-        (["empty", "random"], "a folder without a program for it: there should be hunter.*"),
-        (["double", "random"], "several programs called hunter: hunter.py, hunter.sh"),
-        (["nowhere.py", "random"], "does not exist"),
-        (["random", "random", "--out", "file"], "needs a folder"),
-    ):
-        done = referee("duel", *arguments)
-        assert done.returncode == 2
-        assert sentence in done.stderr
-
-
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_standard_descriptors_do_no_harm(closed: str, tmp_path: Path, referee: Cli) -> None:
     line = f"{sys.executable} -m referee play boxer runner --max-steps 20 --out x.gz {closed}"
@@ -403,18 +257,6 @@ def test_ten_matches_at_once_all_end(tmp_path: Path) -> None:
     assert all(result["notes"] in ([], ["No core was free: the match is not pinned, so its times vary more."]) for result in results)
 
 
-def test_version_help_and_bots_are_printed(referee: Cli) -> None:
-    assert re.fullmatch(r"referee \d+\.\d+\.\d+\n", referee("--version").stdout)
-    shown = referee("--help").stdout
-    for word in ("For bot authors", "play", "duel", "verify", "show", "--install-completion"):
-        assert word in shown
-    narrow = referee("play", "--help", env={"COLUMNS": "40"}).stdout
-    assert max(map(len, narrow.splitlines())) <= 40
-    assert "\x1b" not in shown
-    assert "searcher" in referee("bots").stdout
-    assert {bot["name"] for bot in json.loads(referee("bots", "--json").stdout)} >= {"boxer", "evader"}
-
-
 def test_a_log_that_was_cut_is_noted(referee: Cli, tmp_path: Path) -> None:
     (tmp_path / "talks.py").write_text(
         "import sys\nfrom sdk import PreyBot\nclass Talks(PreyBot):\n    def flee(self, state):\n        print('x' * 999, file=sys.stderr)\nTalks.main()\n"
@@ -425,11 +267,6 @@ def test_a_log_that_was_cut_is_noted(referee: Cli, tmp_path: Path) -> None:
         Path(json.loads(done.stdout)["logs"]["prey"]).is_absolute()
         or (tmp_path / json.loads(done.stdout)["logs"]["prey"]).stat().st_size == 1500
     )
-
-
-def test_a_duel_says_what_it_was_played_in(referee: Cli) -> None:
-    done = referee("duel", "random", "random", "--max-steps", "5", "--isolation", "none")
-    assert "  sandbox  none" in done.stdout
 
 
 NEVER_FLUSHES = """

@@ -186,35 +186,6 @@ def test_the_browser_s_command_line_hides_the_secret_address(good: Path, tmp_pat
     assert not list(temporary.iterdir())
 
 
-@pytest.mark.parametrize(
-    ("make", "said"),
-    [
-        (lambda _: None, "can't be read: No such file"),
-        (lambda path: path.write_text("hello"), "is not a replay: not gzip"),
-        (lambda path: path.write_bytes(gzip.compress(b'{"type":"head","format":2}\n')), "has replay format 2; this version reads format 1"),
-        (lambda path: path.write_bytes(b""), "is empty"),
-        (lambda path: path.write_text("<!doctype html><p>hi"), "is not a replay"),
-    ],
-    ids=["missing", "text", "later format", "empty", "page"],
-)
-@pytest.mark.parametrize("command", [("watch",), ("export", "--png")], ids=" ".join)
-def test_what_is_no_replay(command: tuple[str, ...], make: Callable[[Path], None], said: str, tmp_path: Path, referee: Cli) -> None:
-    make(tmp_path / "bad.gz")
-    done = referee(*command, "bad.gz")
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert "Traceback" not in done.stderr
-
-
-def test_a_folder_is_no_replay_to_export(tmp_path: Path, referee: Cli) -> None:
-    (tmp_path / "bad.gz").mkdir()
-    done = referee("export", "--png", "bad.gz")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "can't be read" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_png_and_gif(good: Path, referee: Cli, tmp_path: Path) -> None:
     assert referee("export", good, "--png", "--step", "50", "--size", "200", "--out", "sub/p.png").returncode == 0
     with Image.open(tmp_path / "sub" / "p.png") as picture:
@@ -272,48 +243,6 @@ def test_a_cut_replay_is_exported_to_the_cut(good: Path, referee: Cli, tmp_path:
     done = referee("export", "cut.gz", "--png", "--step", str(steps + 1), "--out", "later.png")
     assert done.returncode == 2
     assert f"--step is {steps + 1}, but the replay has {steps} steps" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ((), "Choose one output: --html, --png or --gif"),
-        (("--html", "--png"), "Choose one output"),
-        (("--png", "--step", "9999"), "--step is 9999, but the replay has 297 steps"),
-        (("--gif", "--from", "20", "--to", "10"), "the first step must come first"),
-        (("--gif", "--to", "999"), "--to is 999"),
-        (("--png", "--from", "3"), "are for --gif"),
-        (("--html", "--step", "3"), "#t=3"),
-        (("--gif", "--every", "1", "--size", "4096"), "too much for one file"),
-        (("--png", "--out", "/proc/x/y.png"), "can't be written"),
-    ],
-    ids=str,
-)
-def test_wrong_requests_of_export(arguments: tuple[str, ...], said: str, good: Path, referee: Cli) -> None:
-    done = referee("export", good, *arguments)
-    assert done.returncode == 2, done.stderr
-    assert said in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("human", "still", "--pace", "9"), "--pace is '9', but must be 1, 2, 4, 8, 15, 30 steps a second, or wait"),
-        (("human", "still", "--human-clock", "--clock", "cpu"), "--human-clock needs --clock fair or wall"),
-        (("straight", "still", "--live", "--host", "no.such.name.invalid"), "names no address"),
-    ],
-)
-def test_wrong_requests_of_pages(arguments: tuple[str, ...], said: str, referee: Cli, tmp_path: Path) -> None:
-    done = referee("play", *arguments)
-    assert done.returncode == 2
-    assert said in done.stderr
-    assert not list(tmp_path.glob("matches/replays/*"))
-
-
-def test_a_duel_is_between_programs(referee: Cli) -> None:
-    done = referee("duel", "human", "runner")
-    assert done.returncode == 2
-    assert "A duel is between programs" in done.stderr
 
 
 def test_a_live_match_ends_by_itself_where_nobody_stays(referee: Cli, tmp_path: Path) -> None:

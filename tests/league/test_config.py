@@ -144,98 +144,6 @@ def test_maze_draws_its_starts_from_the_seeds(tmp_path: Path) -> None:
     assert len({(state.thief, state.policeman) for state in states}) == 3
 
 
-WRONG = [
-    ("formt = 'swiss'", "has an unknown key 'formt'; did you mean 'format'?"),
-    ("cooldown = 3", "did you mean 'settings.cooldown'?"),
-    ("count = 3", "did you mean 'starts.count'?"),
-    ("[time]\nclock = 'cpu'", "unknown key 'time.clock'; did you mean 'clock'?"),
-    ("[run]\nisolation = 'strict'", "unknown key 'run.isolation'; did you mean 'isolation'?"),
-    ("[starts]\nfil = 'x'", "unknown key 'starts.fil'; did you mean 'file'?"),
-    ("[settings]\ncooldwon = 3", "did you mean 'cooldown'?"),
-    ("format = 'swis'", "format is 'swis'; did you mean 'swiss'?"),
-    ("format = 'chess'", "format is 'chess'; there are round-robin, swiss, elimination, tables."),
-    ("game = 'chess'", "there is no game 'chess'"),
-    ("rules = 'chess'", "no rule set 'chess'"),
-    ("seed = 'seven'", "has a wrong 'seed', 'seven': must be a whole number."),
-    ("seed = true", "has a wrong 'seed', True"),
-    ("seed = 0x" + "f" * 40, "has a wrong 'seed', a huge number"),
-    ("repeat = 0", "has a wrong 'repeat', 0: must be at least 1."),
-    ("slots = 0", "has a wrong 'slots', 0"),
-    ("isolation = 'loose'", "has a wrong 'isolation', 'loose'"),
-    ("clock = 'sand'", "has a wrong 'clock', 'sand'"),
-    ("[starts]\ncount = 0", "has a wrong 'starts.count', 0"),
-    ("[starts]\ncount = 2\nfile = 'x'", "starts has both count and file; remove one of them"),
-    ("[starts]\nfile = 'x'", "The starts file"),
-    ("[starts]\ncount = 2\n[settings]\nprey = [9, 9]", "settings.prey names a start, but starts.count draws the starts"),
-    ("[starts]\ncount = 2\n[settings]\nwidth = 9\nheight = 9", "starts.count is 2, but no fair start can be drawn on the 9 x 9 board"),
-    ("rounds = 2", "rounds is for the formats"),
-    ("format = 'swiss'\nrounds = 2", "2 teams have met everybody after 1"),
-    ("table_size = 2", "table_size is for the format"),
-    ("format = 'tables'", "is for games of many players"),
-    ("name = ''", "The league's name is empty"),
-    ('name = "a\\u001b"', "control character"),
-    ("[time]\nmove = 0", "has a wrong 'time.move', 0: must be above 0"),
-    ("[limits]\nmemory_bytes = '1KiB'", "has a wrong 'limits.memory_bytes'"),
-    ("[settings]\nprey = [1, 1]", "has caught the prey"),
-    ("[[variants]]\nname = 'x'\ncooldwon = 3", "variants, table 1: Evasion has no setting 'cooldwon'"),
-    ("[[variants]]\nname = 'x'\n[[variants]]\nname = 'X'\ncooldown = 3", "variants, table 2: an earlier table also has the name 'X'"),
-    ("[[variants]]\ncooldown = 20\n[[variants]]\nmax_walls = 10", "variants, table 2: its settings are those of 'variant 1'"),
-    ("[[variants]]\nname = 3", "variants, table 1: name is 3, but must be a text"),
-    ("[[teams]]\nname = 'b'\nprogram = 'random'", "Two teams have the same name, 'b' and 'B'"),
-    ("[[teams]]\nname = 'B'\nprogram = 'random'", "Two teams have the same name, 'B' and 'B'"),
-    ("[[teams]]\nprogram = 'random'", "teams, table 1: the key 'name' is missing"),
-    ("[[teams]]\nname = 3", "teams, table 1: the key 'name' is 3, but must be a text"),
-    ("[[teams]]\nname = 'C'", "the team 'C' has no program; add the key program, or hunter and prey."),
-    (
-        "[[teams]]\nname = 'C'\nhunter = 'boxer'",
-        "the team 'C' has no prey. Add a program for prey, or the line prey = \"evader\" to its table in the league file.",
-    ),
-    ("[[teams]]\nname = 'C'\nhuntr = 'boxer'", "the team 'C' has an unknown key 'huntr'; did you mean 'hunter'?"),
-    ("[[teams]]\nname = 'C'\nprogram = 3", "the team 'C' has a wrong 'program', 3"),
-    ("[[teams]]\nname = 'C'\nprogram = 'rnadom'", "The team 'C' can't play: The hunter 'rnadom' is neither a file nor an example bot"),
-    ("[[teams]]\nname = 'C'\nhunter = 'boxer'\nprey = 'boxer'", "The prey 'boxer' is an example that plays hunter, not prey"),
-    ("rules = 'gameserver'", "is an example that plays classic and diagonal, not gameserver"),
-    ("this is not toml", "is not TOML"),
-]
-
-
-@pytest.mark.parametrize(("text", "sentence"), WRONG, ids=[re.sub(r"\s", " ", text) for text, _ in WRONG])
-def test_a_wrong_file_names_the_file_and_the_key(text: str, sentence: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError) as caught:
-        read(tmp_path, f"{text}\n{TEAMS}")
-    assert sentence in str(caught.value)
-    assert "autumn.toml" in str(caught.value)
-    assert str(caught.value).isprintable()
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("", "there are no teams, but a league needs two or more"),
-        ('[[teams]]\nname = "A"\nprogram = "random"', "there is one team, but a league needs two or more"),
-        (TABLES.format('format = "tables"\ntable_size = 2\nrounds = 3'), "give rounds = 4"),
-        (TABLES.format('format = "tables"\ntable_size = 4'), "there are 3 teams, but a table has 4 players"),
-        (TABLES.format('format = "tables"\ntable_size = 27'), "Rectangle is for 2 to 26 players"),
-        (TABLES.format("[settings]\nplayers = 3"), 'settings.players is 3, but in the format "round-robin" two teams meet'),
-        (TABLES.format('format = "tables"\ntable_size = 3\n[settings]\nplayers = 2'), "settings.players is 2, but table_size is 3"),
-        (TABLES.format('format = "tables"\n[[variants]]\nplayers = 3'), "variants, table 1: players can't differ"),
-        (
-            'game = "rectangle"\n[[teams]]\nname = "A"\na = "idle"\n[[teams]]\nname = "B"\nprogram = "idle"',
-            "unknown key 'a'; there are name, program.",
-        ),
-    ],
-)
-def test_other_wrong_files(text: str, sentence: str, tmp_path: Path) -> None:
-    with pytest.raises(UsageError) as caught:
-        read(tmp_path, text)
-    assert sentence in str(caught.value)
-
-
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"The league file .*none\.toml can't be read: No such file"):
-        load(tmp_path / "none.toml")
-
-
 def folder_of_teams(folder: Path) -> None:
     (folder / "alpha").mkdir(parents=True)
     shutil.copy(EXAMPLES / "evasion" / "straight.py", folder / "alpha" / "hunter.py")
@@ -312,12 +220,6 @@ def test_listed_starts_replace_the_standard_one_on_a_small_board(tmp_path: Path)
     (tmp_path / "starts.jsonl").write_text('{"prey": [60, 25]}')
     with pytest.raises(UsageError, match="off the 60 x 60 board"):
         load(file)
-
-
-def test_a_folder_with_too_few_teams_says_what_to_put_into_it(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text("")
-    with pytest.raises(UsageError, match="there is one team, but a league needs two or more; put a program"):
-        load(tmp_path)
 
 
 def test_what_the_referee_wrote_into_a_folder_of_teams_is_no_team(tmp_path: Path) -> None:

@@ -39,11 +39,6 @@ def test_only_a_machine_that_differs_is_named(endings: dict[str, Counter[str]], 
     assert [host for host, _ in differing(endings)] == expected
 
 
-def test_the_reason_has_the_numbers() -> None:
-    found = dict(differing({"one": FAIR, "two": FAIR, "slow": Counter(caught=40, evaded=20, late=40)}))
-    assert found["slow"].startswith("late: 40 of 100 matches, elsewhere 10 of 200; chi-squared test, p = ")
-
-
 def test_a_league_finds_its_strange_machine(tmp_path: Path) -> None:
     opened = open_new(tmp_path, teams=10, extra="[starts]\ncount = 2\n", settings="width = 30\nheight = 30\nmax_steps = 40\n")
     turns = settle(LeaguePlan(opened.schedule), opened.store)

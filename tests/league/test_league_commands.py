@@ -72,34 +72,6 @@ def test_a_tampered_replay_is_found(referee: Referee, tmp_path: Path) -> None:
     assert "its steps differs from the store's" in referee("league", "verify", out).stdout
 
 
-def test_a_bot_that_crashes_forfeits_and_is_told_at_once(referee: Referee, tmp_path: Path) -> None:
-    file = write_league(tmp_path / "in", 3)
-    (tmp_path / "in" / "bot2.py").write_text("import no_such_module\n")
-    done = referee("league", "run", file, "--out", tmp_path / "out", "--json")
-    assert done.returncode == 0, done.stderr
-    assert "T2 can't start and forfeits its other matches" in done.stderr
-    rows = {row["team"]: row for row in json.loads(done.stdout)["standings"]}
-    assert rows["T2"]["points"] == 0
-    assert rows["T2"]["forfeit"] is not None
-    assert (rows["T0"]["points"], rows["T1"]["points"]) == (1.5, 1.5)
-
-
-BAD = [
-    (("run", "none.toml"), "none.toml"),
-    (("resume", "nowhere"), "is not the folder of a league"),
-    (("standings", "."), "is not the folder of a league"),
-    (("export", "."), "--csv or --json"),
-]
-
-
-@pytest.mark.parametrize(("words", "told"), BAD)
-def test_bad_input_is_one_sentence(words: tuple[str, ...], told: str, referee: Referee) -> None:
-    done = referee("league", *words)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_the_database_of_something_else_and_of_a_newer_version_are_refused(referee: Referee, tmp_path: Path) -> None:
     with contextlib.closing(sqlite3.connect(tmp_path / "league.sqlite")) as store, store:
         store.execute("create table cats (name text)")
@@ -115,14 +87,3 @@ def test_the_database_of_something_else_and_of_a_newer_version_are_refused(refer
     broken = referee("league", "resume", out)
     assert broken.returncode == 2
     assert "can't be opened" in broken.stderr
-
-
-def test_only_one_process_plays_a_league(referee: Referee, tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    assert referee("league", "run", write_league(tmp_path / "in", 2), "--out", out).returncode == 0
-    from referee.league.folder import open_store
-
-    with open_store(out) as store, store.claim():
-        refused = referee("league", "resume", out)
-    assert refused.returncode == 2
-    assert "Another process plays the league" in refused.stderr

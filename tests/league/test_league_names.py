@@ -10,7 +10,6 @@ from leagues import IDLE, write_league
 from served_pages import launched, visiting, wait_until_read
 
 from referee.pages.folder_listing import read_entry, scan
-from referee.replay.names import player_name
 from referee.replay_view import open_replay
 
 if TYPE_CHECKING:
@@ -22,21 +21,6 @@ if TYPE_CHECKING:
 
 #: It calls itself as the team T0 is called.
 PRETENDER = IDLE.replace('"protocol": 1}', '"protocol": 1, "name": "T0"}')
-
-
-@pytest.mark.parametrize(
-    ("player", "name"),
-    [
-        ({"team": "Schlusslicht", "name": "Profis"}, "Schlusslicht (Profis)"),
-        ({"team": "Ada", "name": "Ada"}, "Ada"),
-        ({"team": "Ada", "name": "\u200b"}, "Ada"),
-        ({"name": "Boxer"}, "Boxer"),
-        ({"team": 7, "name": ["x"]}, "hunter"),
-        (None, "hunter"),
-    ],
-)
-def test_the_team_stands_before_the_bots_own_name(player: object, name: str) -> None:
-    assert player_name(player, "hunter") == name
 
 
 @pytest.fixture

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import pytest
 from leagues import record, task_of
 
-from referee.league import report
 from referee.tournament.progress import MatchCounts, Pace, ProgressLines
 from referee.tournament.worker import replay_path
 
@@ -129,17 +127,3 @@ def test_a_match_in_which_nobody_answers_is_named(tmp_path: Path, capsys: pytest
     clock.now += 11.0
     shown.tick([task])
     assert f"waiting for {teams} (1 min 36 s so far, no answer for 2 h 0" in capsys.readouterr().out
-
-
-def test_the_time_before_a_resumption_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    yesterday, today = [float(each) for each in range(0, 40, 4)], [90_000.0 + each for each in range(16)]
-
-    def speed(ends: Sequence[float], now: float) -> tuple[float | None, float | None]:
-        monkeypatch.setattr("referee.league.report.time.time", lambda: now)
-        store = SimpleNamespace(last_times=lambda _: ends[::-1])
-        return report._speed(cast("Any", SimpleNamespace(store=store)), 30)
-
-    assert speed([*yesterday, today[0]], 90_000.5) == (None, None)
-    # As in the terminal, the time left isn't told in the first seconds.
-    assert speed([*yesterday, *today[:5]], 90_004.0) == (60.0, None)
-    assert speed([*yesterday, *today], 90_015.0) == (60.0, 30.0)

@@ -11,9 +11,6 @@ import pytest
 import tomli
 from leagues import IDLE
 
-from referee.errors import UsageError
-from referee.league import config
-
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
@@ -143,30 +140,3 @@ def test_options_win_over_the_file_and_stand_in_the_copy(teams: Path, referee: C
     assert tomli.loads((tmp_path / "out" / "private" / "league.toml").read_text()) == copy
     wrong = referee("league", "run", "teams", "--out", "other", "--format", "swis")
     assert (wrong.returncode, "format is 'swis'; did you mean 'swiss'?" in wrong.stderr) == (2, True), wrong.stderr
-
-
-@pytest.mark.parametrize("names", [(), ("ada.py",), ("README.md", "ada.py")])
-def test_fewer_than_two_teams_are_no_league(names: tuple[str, ...], tmp_path: Path) -> None:
-    for name in names:
-        (tmp_path / name).write_text(IDLE if name.endswith(".py") else "")
-    with pytest.raises(UsageError, match="but a league needs two or more"):
-        config.load(tmp_path)
-
-
-def test_a_team_that_cant_play_is_named_without_the_folders_above(tmp_path: Path) -> None:
-    (tmp_path / "ada.py").write_text(IDLE)
-    (tmp_path / "bob").mkdir()
-    (tmp_path / "bob" / "first.py").write_text(IDLE)
-    (tmp_path / "bob" / "second.py").write_text(IDLE)
-    with pytest.raises(UsageError) as caught:
-        config.load(tmp_path)
-    assert "The team 'bob' can't play: The hunter 'bob' is a folder without a program for it" in str(caught.value)
-
-
-def test_the_standings_count_the_faults_of_each_team(tmp_path: Path, referee: Cli) -> None:
-    (tmp_path / "teams").mkdir()
-    (tmp_path / "teams" / "good.py").write_text(IDLE)
-    (tmp_path / "teams" / "wrong.py").write_text(IDLE.replace('message["type"] == "turn"', 'message["type"] == "turn" and 1 / 0'))
-    done = referee("league", "run", "teams", "--out", "out", *QUICK)
-    assert done.returncode == 0, done.stderr
-    assert "\nfaults: wrong 2\n" in done.stdout
