@@ -287,40 +287,6 @@ def test_in_the_final_of_one_role_all_meet_the_same_reference(referee: Cli, tmp_
     assert [PurePath(head["players"]["prey"]["program"]).name for head in heads] == ["reference2.py"] * 6
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (("add", "arena"), "Name a bot and its team"),
-        (("add", "arena", "bot.py"), "Name a bot and its team"),
-        (("add", "arena", "bot.py", "--team", "a", "--activate", "a", "1"), "Name a bot and its team"),
-        (("add", "arena", "--activate", "a", "1", "--note", "better"), "Name a bot and its team"),
-        (("add", "arena", "nowhere.py", "--team", "a"), "There is no file or folder nowhere.py"),
-        (("add", "nowhere", "bot.py", "--team", "a"), "nowhere is not the folder of an arena"),
-        (("add", "arena", "bot.py", "--team", 3000 * "x"), f"--team, '{60 * 'x'}', has 3,000 characters; the limit is 32."),
-        (("add", "arena", "bot.py", "--team", "R0"), "--team, 'R0', is a reference of the arena; give the team another name."),
-        (("run", "arena"), "An arena needs two versions that play"),
-        (("history", "arena", "nobody"), "The arena has no team nobody; there are R0"),
-        (("export", "arena"), "Say which form to export"),
-        (("export", "arena", "--csv", "--out", "arena"), "--out is arena, a folder; name the file."),
-        (("export", "arena", "--csv", "--out", "bot.py/x.csv"), "bot.py/x.csv can't be written: "),
-        (("invite", "arena", "roster.csv", "--url", "http://x y"), "--url is 'http://x y', but must be the address of the server"),
-        (("invite", "arena", "roster.csv", "--url", "http://[::1"), "--url is 'http://[::1', but must be the address of the server"),
-        (("invite", "arena", "roster.csv", "--url", "http://a:99999"), "--url is 'http://a:99999', but must be the address of the server"),
-        (("final", "arena", "arena"), "arena is the folder of an arena; name a new folder for the final."),
-        (("new", "other", "--rules", "none"), "--rules is 'none'; evasion has classic"),
-        (("new", "bot.py"), "can't be written"),
-    ],
-)
-def test_wrong_use_is_told_in_a_sentence(words: tuple[str, ...], told: str, referee: Cli, tmp_path: Path) -> None:
-    (tmp_path / "bot.py").write_text(IDLE)
-    (tmp_path / "roster.csv").write_text("team\nAda\n")
-    begin(tmp_path / "arena", 1).close()
-    done = referee("arena", *words)
-    assert done.returncode == 2, done.stderr
-    assert told in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
 #: Every version of it fails as a prey.
 BROKEN = IDLE.replace(
     'message["type"] == "turn":',
@@ -359,35 +325,3 @@ def test_an_arena_of_one_seat_begins_with_an_option(game: str, seat: str, refere
         assert (config.seat, config.seats) == (seat, (seat,))
         assert len(config.against) >= 1
         assert len(config.references) >= 2
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("--seat", "thief"), "--seat is 'thief'; there are hunter, prey."),
-        (("--seat", "a", "--game", "rectangle"), "--seat is 'a'; all seats of this game play alike."),
-    ],
-)
-def test_an_arena_of_a_seat_that_there_is_not_leaves_nothing(words: tuple[str, ...], why: str, referee: Cli, tmp_path: Path) -> None:
-    done = referee("arena", "new", "arena", *words)
-    assert (done.returncode, done.stderr) == (2, f"referee: {why}\n")
-    assert not (tmp_path / "arena").exists()
-
-
-def test_swapped_words_are_shown_in_their_order(referee: Cli, tmp_path: Path) -> None:
-    assert referee("arena", "new", "arena").returncode == 0
-    (tmp_path / "bot.py").write_text(IDLE)
-    assert "arena add arena bot.py --team NAME\n" in referee("arena", "add", "bot.py", "arena", "--team", "me").stderr
-    assert "submit https://arena.example.org bot.py\n" in referee("submit", "bot.py", "https://arena.example.org").stderr
-    assert referee("play", "straight", "still", "--max-steps", "2", "--out", "a.replay.jsonl.gz").returncode == 0
-    for command in ("debug", "rerun"):
-        done = referee(command, "bot.py", "a.replay.jsonl.gz")
-        assert (done.returncode, f"{command} a.replay.jsonl.gz bot.py\n" in done.stderr) == (2, True), done.stderr
-
-
-def test_an_example_bot_of_another_game_is_told_its_game(referee: Cli) -> None:
-    done = referee("play", "dasher", "hard")
-    assert (done.returncode, done.stderr) == (
-        2,
-        "referee: The hunter 'dasher' is an example bot of maze, not of evasion; add --game maze.\n",
-    )

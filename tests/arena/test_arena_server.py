@@ -196,20 +196,6 @@ def test_a_killed_worker_of_a_cluster_stops_no_season(commands: Commands, folder
         assert len({record.key for record in records}) == len(records) >= 24
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["--isolation", "limits"], "--isolation is 'limits', but must be strict or none."),
-        (["--isolation", "none", "--host", "0.0.0.0"], "--isolation none needs --host 127.0.0.1"),
-        (["--host", "192.0.2.9", "--isolation", "none"], "--isolation none needs --host 127.0.0.1"),
-    ],
-)
-def test_an_open_server_needs_a_sandbox(words: list[str], sentence: str, referee: Cli, folder: Path) -> None:
-    done = referee("arena", "serve", "arena", *words)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert sentence in done.stderr
-
-
 def test_an_arena_that_can_not_be_written_is_not_played(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.closing(open_arena(folder / "arena")) as arena:
         season.check_playable(arena)
@@ -246,26 +232,10 @@ def other() -> Iterator[str]:
         thread.join()
 
 
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (["http://127.0.0.1:1", "wrong.py", "--token", "t"], "The server 127.0.0.1:1 can't be reached: Connection refused."),
-        (["arena.example.org", "wrong.py", "--token", "t"], "'arena.example.org' is no address of a server"),
-        (["file:///etc/passwd", "wrong.py", "--token", "t"], "is no address of a server"),
-        (["http://127.0.0.1:1", "wrong.py"], "Say who you are: --token T, or set the variable REFEREE_TOKEN"),
-        (["http://127.0.0.1:1", "wrong.py", "--token", "t\nX: y"], "The token has characters that no token has"),
-        (["http://127.0.0.1:1", "missing.py", "--token", "t"], "There is no file or folder missing.py"),
-        (["http://127.0.0.1:1", "/dev/zero", "--token", "t"], "/dev/zero is a device or a pipe; name the bot's file"),
-        (["http://127.0.0.1:1", "empty", "--token", "t"], "empty has no file that belongs to a bot; name the bot's own folder."),
-        (["OTHER/page", "wrong.py", "--token", "t"], "doesn't answer as an arena does"),
-        (["OTHER/odd", "wrong.py", "--token", "t"], "doesn't answer as an arena does"),
-        (["OTHER/no", "wrong.py", "--token", "t"], "referee: No.\\x1b[1m\n"),
-    ],
-)
-def test_wrong_use_of_submit(words: list[str], sentence: str, other: str, referee: Cli, folder: Path) -> None:
-    done = referee("submit", *(word.replace("OTHER", other) for word in words), env={"REFEREE_TOKEN": ""})
-    assert (done.returncode, done.stdout) == (2, "")
-    assert sentence in done.stderr
+@pytest.mark.parametrize("kind", ["page", "odd", "no"])
+def test_a_server_that_is_no_arena_is_refused(kind: str, other: str, referee: Cli, folder: Path) -> None:
+    done = referee("submit", f"{other}/{kind}", "wrong.py", "--token", "t")
+    assert (done.returncode, done.stdout, done.stderr.count("\n"), "\x1b" in done.stderr) == (2, "", 1, False), done.stderr
 
 
 def test_without_a_sandbox_the_server_says_what_is_missing(

@@ -96,20 +96,3 @@ def test_a_wrong_roster_is_refused_and_nobody_is_invited(text: str, sentence: st
     assert sentence in done.stderr
     with contextlib.closing(ArenaStore.open(arena)) as opened:
         assert opened.tokens.teams() == []
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        ([], "Say who is invited"),
-        (["roster.csv", "--staff"], "Say who is invited"),
-        (["--staff", "--out", "x.csv"], "Say who is invited"),
-        (["--staff", "--url", "arena.example.org"], "--url is 'arena.example.org', but must be the address of the server"),
-        (["roster.csv", "--url", "ftp://x"], "but must be the address of the server"),
-        (["missing.csv"], "The roster 'missing.csv' can't be read"),
-    ],
-)
-def test_wrong_use_of_invite(words: list[str], sentence: str, arena: Path, referee: Cli) -> None:
-    done = referee("arena", "invite", "arena", *words)
-    assert done.returncode == 2
-    assert sentence in done.stderr

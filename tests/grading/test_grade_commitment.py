@@ -41,14 +41,6 @@ def is_refused(done: subprocess.CompletedProcess[str], told: str) -> None:
     assert (done.returncode, told in done.stderr, "Traceback" in done.stderr) == (2, True, False), done.stderr
 
 
-def test_a_seed_that_can_be_guessed_gives_no_commitment(referee: Referee, tmp_path: Path) -> None:
-    write(tmp_path, RUBRIC.replace(SEED, "7"))
-    done = referee("grade", "run", hand_in(tmp_path), "--out", "out", "--slots", "1")
-    assert "No commitment is printed: the starts come from the seed in the rubric, the number '7', which can be guessed." in done.stderr
-    assert "commitment to the starts:" not in done.stderr
-    assert (tmp_path / "rubric.toml").read_text() == RUBRIC.replace(SEED, "7")
-
-
 def test_a_grading_without_a_seed_begins_before_the_deadline(referee: Referee, tmp_path: Path) -> None:
     """Its secret is drawn when it begins, with the roster alone; the rubric is not rewritten."""
     text = RUBRIC.replace(f'seed = "{SEED}"\n', "")
@@ -81,13 +73,6 @@ def test_starts_of_a_rubric_or_a_commitment_are_printed(referee: Referee, tmp_pa
     assert re.search(r'^test 1, start 3, hidden: "settings":\{.*\}, "seed":\d+$', of_rubric.stdout, re.MULTILINE)
     tests = json.loads(referee("grade", "check-rubric", "rubric.toml", "--starts", "--json").stdout)["tests"]
     assert {(each["seed"], str(each["settings"])) for test in tests for each in test["starts"]} == starts_of_replays(out)
-    is_refused(referee("grade", "check-rubric", file), "is a commitment, not a rubric; add --starts")
-    for words in (("--slots", "2"), ("--cluster", "local:2"), ("--isolation", "none")):
-        is_refused(referee("grade", "check-rubric", "rubric.toml", "--starts", *words), "--starts plays nothing, so it takes no --slots")
-    is_refused(referee("league", "starts", file), "is the commitment of a grading, not of a league: referee grade check-rubric")
-    is_refused(referee("league", "starts", "rubric.toml"), "rubric.toml is not a commitment: it has no kind")
-    write(tmp_path, RUBRIC.replace(f'seed = "{SEED}"\n', ""))
-    is_refused(referee("grade", "check-rubric", "--starts"), "has no seed: its starts are drawn when a grading begins")
 
 
 def test_a_grading_begins_over_no_file_of_others_in_its_private_folder(referee: Referee, tmp_path: Path) -> None:

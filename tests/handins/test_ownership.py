@@ -283,6 +283,3 @@ def test_the_files_of_a_hand_in_are_of_nobody_else(has_metadata: bool, referee: 
     assert points(tmp_path) == {"ada": "20", "bob": "20", "mallory": "0"}
     # Now mallory is a student, so there is no doubt any more.
     assert referee("grade", "run", "late", *options).returncode == 0
-    done = referee("grade", "run", "late", *options, "--layout", "round")
-    assert done.returncode == 2
-    assert "--layout is 'round', but must be one of auto, gradescope, canvas, moodle, plain" in done.stderr

@@ -297,12 +297,6 @@ def test_bad_tests_are_refused_with_a_sentence(options: dict[str, Any], told: st
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("words", [("human", "still"), ("still", "human"), ("straight", "nobody.py")])
-def test_who_cannot_play_is_refused(referee: Referee, words: tuple[str, str]) -> None:
-    done = referee("compare", *words)
-    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
-
-
 FLAGS = ("--isolation", "none", "--max-steps", "60", "--size", "60x60", "--prey", "40,25", "--seed", "5", "--slots", "1")
 
 
@@ -457,10 +451,6 @@ def test_a_league_and_a_comparison_have_no_folder_in_common(referee: Referee, tm
         refused = referee("league", *words)
         assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
         assert "the duels of a comparison" in refused.stderr
-
-
-def test_quiet_prints_only_the_result(referee: Referee) -> None:
-    assert referee("compare", "straight", "boxer", "--duels", "1", "-q", *FLAGS).stderr == ""
 
 
 @pytest.mark.slow

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 REPLAYS = Path(__file__).parents[1] / "data" / "replays"
 HUNTER = "from sdk import HunterBot\nclass Mine(HunterBot):\n    def hunt(self, state):\n        {}\nMine.main()\n"
-FILES = {
+FILES: dict[str, str | bytes] = {
     "broken.py": BROKEN["no-limits"].source,
     "dict.py": "input()\nprint({'type': 'ready', 'name': None}, flush=True)\ninput()\n",
     "ends.py": "raise SystemExit(3)\n",
