@@ -294,14 +294,14 @@ __all__ = ["HOSTILE", "PATIENT", "UNHURRIED", "play_match"]
 @pytest.fixture(scope="session")
 def played_grades(tmp_path_factory: pytest.TempPathFactory) -> Grades:
     """Grades whose matches are played once for all tests."""
-    import sample_grades
+    import gradings
 
-    return sample_grades.played(tmp_path_factory.mktemp("grading") / "out")
+    return gradings.played(tmp_path_factory.mktemp("grading") / "out")
 
 
 @pytest.fixture
 def grades(played_grades: Grades, tmp_path: Path) -> Grades:
     """Grades in a folder of their own."""
-    import sample_grades
+    import gradings
 
-    return sample_grades.copied(played_grades, tmp_path / "out")
+    return gradings.copied(played_grades, tmp_path / "out")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from hatchling.builders.wheel import WheelBuilder
-from replay_records import steps_of
+from recorded_games import steps_of
 
 from referee import codes as table
 from referee import games

@@ -43,7 +43,8 @@ def verify(
         else:
             # A file that can't be read is named in the sentence already.
             named = "" if problem["kind"] == "unreadable" else f"{file}: "
-            say(f"referee: {named}{str(problem['text']).rstrip('.')}.")
+            text = str(problem["text"])
+            say(f"referee: {named}{text}" + "." * (text[-1:] not in (".", "?")))
     problems = [report["problem"]["kind"] for report in reports if not report["ok"]]
     unreadable = problems.count("unreadable")
     if as_json:

@@ -62,7 +62,7 @@ def _resolved(text: str, seat: Seat, game: str, settings: Any) -> Bot:
         path = Path(text).expanduser()
         _exists(path)
     except (RuntimeError, ValueError) as error:
-        raise PlayerError(f"{the_seat(seat)} '{text}' can't be a file or a command: {error}.") from None
+        raise PlayerError(f"{the_seat(seat)} '{text}' can't be a file or a command: {str(error).rstrip('.')}.") from None
     if "/" not in text and not _exists(path):
         example = _example(text, seat, game, settings)
         if example is not None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from broken_bots import bot
 from conftest import HOSTILE
-from replay_records import edited
+from recorded_games import edited
 from sandboxes import LevelLauncher
 
 import referee as package

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from replay_records import steps_of
+from recorded_games import steps_of
 from table import bot_class
 
 from example_bots import BOTS

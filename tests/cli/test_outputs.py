@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from arenas import begin
+from gradings import table
+from gradings import write as write_rubric
 from leagues import write_league
-from rubrics import table
-from rubrics import write as write_rubric
 
 from referee.support.outputs import check_output
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 from PIL import Image
-from replay_records import records
+from recorded_games import records
 from sandboxes import need
 from typer.testing import CliRunner
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 from commands import read_to_end
 from conftest import HOSTILE
-from replay_records import records
+from recorded_games import records
 
 from referee.isolation.limits import LEVELS
 from referee.match.options import TimeControl

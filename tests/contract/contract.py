@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import pytest
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from replay_records import read_closely, steps_of
+from recorded_games import read_closely, steps_of
 from sandboxes import Options, match_between
 
 from contract.samples import SAMPLES

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from replay_records import read_closely, steps_of
+from recorded_games import read_closely, steps_of
 
 from contract.contract import Case, StepTaken, VerifiedReplay, every_case, exact, games, verify
 

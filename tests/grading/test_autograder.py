@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rubrics import write
+from gradings import write
 from sandboxes import HOSTILE, INTRUDERS, ROOT, Planted, need, run_in_container
 
 from referee.errors import UsageError

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from gradings import HOMEWORK, RUBRIC, SEED
 from leagues import IDLE
-from rubrics import HOMEWORK, RUBRIC, SEED
 from sandboxes import missing, need
 
 from referee.grading.grading import KIND

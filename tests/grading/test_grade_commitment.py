@@ -7,8 +7,8 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from gradings import RUBRIC, SEED
 from leagues import IDLE
-from rubrics import RUBRIC, SEED
 
 from referee.replay.reader import read_head, read_lines
 

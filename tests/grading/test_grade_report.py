@@ -7,7 +7,7 @@ from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
-from sample_grades import HOSTILE, RUBRIC, crowd, replaced, tables
+from gradings import HOSTILE, SAMPLE, crowd, replaced, tables
 
 from referee.grading import handout, page
 from referee.grading.escaping import number
@@ -62,10 +62,10 @@ def test_every_student_test_and_match_is_in_the_page(grades: Grades) -> None:
 
 
 def test_the_page_holds_no_markup_of_a_hand_in_and_no_seed(grades: Grades) -> None:
-    text = written(grades._replace(rubric=RUBRIC._replace(name=f"</script>{HOSTILE}")))
+    text = written(grades._replace(rubric=SAMPLE._replace(name=f"</script>{HOSTILE}")))
     assert "<script>alert(1)" not in text
     assert text.count("<script") == written(grades).count("<script") == 2
-    assert RUBRIC.seed not in text
+    assert SAMPLE.seed not in text
     assert "http://" not in text.replace("http://www.w3.org", "").replace("(http://b)", "")
 
 

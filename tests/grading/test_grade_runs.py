@@ -7,8 +7,8 @@ import json
 import shutil
 from typing import TYPE_CHECKING, Any
 
+import gradings
 import pytest
-import rubrics
 from leagues import IDLE
 
 from referee.grading.grading import KIND
@@ -30,7 +30,7 @@ STUDENTS = ("ada", "bob", "carl")
 def graded(commands: Commands, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The home of a grading of three students, each with 20 points."""
     home = tmp_path_factory.mktemp("runs")
-    (home / "rubric.toml").write_text(rubrics.HUNTS)
+    (home / "rubric.toml").write_text(gradings.HUNTS)
     (home / "roster.csv").write_text("student,name\nbob,Bob Martin\nada,Ada Lovelace\ncarl,Carl Gauss\n")
     hand_in(home / "class", **dict.fromkeys(STUDENTS, IDLE))
     done = commands.run("grade", "run", "class", "--out", "out", "--slots", "2", cwd=home)
@@ -73,7 +73,7 @@ KEPT = ("20", "ok", "1")
 
 
 def test_one_resubmission_leaves_everybody_else_alone(home: Path, referee: Referee) -> None:
-    hand_in(home / "late", ada=rubrics.CRASHES)
+    hand_in(home / "late", ada=gradings.CRASHES)
     before = {name: files(home / "out" / "students" / name) for name in STUDENTS}
     done = referee("grade", "run", "late", "--out", "out", "--slots", "1")
     assert done.returncode == 0, done.stderr
@@ -96,11 +96,11 @@ def test_a_superseded_hand_in_stays_in_the_folder_of_its_hash(home: Path, refere
     kept = home / "out" / "private" / "submissions"
     before = files(kept)
     assert set(before) == {f"{old[name]}/{name}/{name}.py" for name in STUDENTS}
-    hand_in(home / "late", ada=rubrics.CRASHES)
+    hand_in(home / "late", ada=gradings.CRASHES)
     referee("grade", "run", "late", "--out", "out", "--slots", "1")
     referee("grade", "run", "class", "--out", "out", "--slots", "1")
     assert marks(home) == {"ada": ("20", "ok", "3"), "bob": KEPT, "carl": KEPT}
-    assert submitted(home)["ada"] == {IDLE, rubrics.CRASHES}
+    assert submitted(home)["ada"] == {IDLE, gradings.CRASHES}
     assert before.items() <= files(kept).items()
     with Store.open(KIND, home / "out" / "private") as store:
         replays = {record.replay for _, record in store.done()}
@@ -119,7 +119,7 @@ def test_a_hand_in_that_an_export_of_gradescope_lacks_takes_no_mark_away(home: P
         hand_in(export / f"submission_{number}", hunter=IDLE)
     assert referee("grade", "run", "export", "--out", "out", cwd=home).returncode == 0
     shutil.rmtree(export / "submission_1")
-    (export / "submission_2" / "hunter.py").write_text(rubrics.CRASHES)
+    (export / "submission_2" / "hunter.py").write_text(gradings.CRASHES)
     done = referee("grade", "run", "export", "--out", "out", cwd=home)
     assert done.returncode == 0, done.stderr
     assert "Run 3: 1 new, 2 kept" in done.stderr
@@ -140,7 +140,7 @@ def test_an_empty_folder_takes_no_mark_away(options: tuple[str, ...], home: Path
 
 
 def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, referee: Referee) -> None:
-    hand_in(home / "late", ada=rubrics.CRASHES)
+    hand_in(home / "late", ada=gradings.CRASHES)
     done = referee("grade", "run", "late", "--out", "out", "--missing-is-zero", "--slots", "1")
     assert done.returncode == 0, done.stderr
     gone = ("0", "missing", "")
@@ -154,7 +154,7 @@ def test_absence_costs_marks_only_on_request_and_they_come_back(home: Path, refe
 
 
 def test_only_one_student_is_looked_at_and_marked_anew(home: Path, referee: Referee) -> None:
-    hand_in(home / "class", ada=rubrics.CRASHES, bob=rubrics.CRASHES)
+    hand_in(home / "class", ada=gradings.CRASHES, bob=gradings.CRASHES)
     done = referee("grade", "run", "class", "--out", "out", "--only", "ada", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
@@ -175,7 +175,7 @@ def test_only_one_student_is_looked_at_and_marked_anew(home: Path, referee: Refe
 
 def test_a_grading_that_has_begun_keeps_its_rubric(home: Path, referee: Referee) -> None:
     (home / "rubric.toml").unlink()
-    hand_in(home / "late", ada=rubrics.CRASHES)
+    hand_in(home / "late", ada=gradings.CRASHES)
     done = referee("grade", "run", "late", "--out", "out", "--only", "ada", "--slots", "1")
     assert done.returncode == 0, done.stderr
     assert marks(home) == {"ada": ("0", "faulty", "2"), "bob": KEPT, "carl": KEPT}
@@ -194,7 +194,7 @@ def test_a_student_who_is_off_the_roster_keeps_the_marks(home: Path, referee: Re
 
 def test_a_grading_of_an_earlier_version_is_refused(home: Path, referee: Referee) -> None:
     (home / "out" / "private" / "grading.sqlite").rename(home / "out" / "private" / "league.sqlite")
-    hand_in(home / "late", ada=rubrics.CRASHES)
+    hand_in(home / "late", ada=gradings.CRASHES)
     before = marks(home)
     for words in (
         ("run", "late", "--out", "out", "--slots", "1"),
@@ -209,13 +209,13 @@ def test_a_grading_of_an_earlier_version_is_refused(home: Path, referee: Referee
 
 
 def test_a_member_of_a_team_stays_the_same_student_without_the_roster(referee: Referee, tmp_path: Path) -> None:
-    (tmp_path / "rubric.toml").write_text(rubrics.HUNTS)
+    (tmp_path / "rubric.toml").write_text(gradings.HUNTS)
     (tmp_path / "roster.csv").write_text("student,name,email,team\nbli,Bo Li,bo@u.example,Moon\n")
     (tmp_path / "sheet.csv").write_text(
         "Identifier,Full name,Email address,Grade,Maximum Grade\nParticipant 12,Kim Lee,k@u.example,,100\nParticipant 13,Bo Li,bo@u.example,,100\n"
     )
     options = ("--out", "out", "--slots", "1")
-    for folder, text, more in (("first", rubrics.CRASHES, ("--roster", "roster.csv")), ("late", IDLE, ())):
+    for folder, text, more in (("first", gradings.CRASHES, ("--roster", "roster.csv")), ("late", IDLE, ())):
         hand_in(tmp_path / folder, Moon_12_assignsubmission_file_bot=text)
         assert referee("grade", "run", folder, *options, *more).returncode == 0
     assert marks(tmp_path) == {"bli": ("20", "ok", "2")}

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sample_grades import HOSTILE, RUBRIC, TESTS, replaced
+from gradings import HOSTILE, SAMPLE, TESTS, replaced
 
 from referee.grading import handout, page, tables
 from referee.grading.values import STATUSES, Need
@@ -121,7 +121,7 @@ def test_json_has_the_keys_that_the_page_names(grades: Grades) -> None:
     assert [student["student"] for student in found["students"]] == ["alice", "bob", HOSTILE, "dave"]
     assert (trial["hidden"], trial["passed"], trial["fault"], trial["step"]) == (True, False, True, 5)
     assert found["tests"][2]["when"] == "after_due"
-    assert RUBRIC.seed not in json.dumps(found)
+    assert SAMPLE.seed not in json.dumps(found)
     assert read_json(undecided(grades))["complete"] is False
 
 

@@ -7,7 +7,7 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
-from sample_grades import HOSTILE, NAME, replaced
+from gradings import HOSTILE, NAME, replaced
 
 from referee.errors import UsageError
 from referee.grading import gradebook

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from sample_grades import HOSTILE, copied, crowd, replaced
+from gradings import HOSTILE, copied, crowd, replaced
 from served_pages import axe, launched, resize, visiting, wait_for_step, wait_until_read
 
 from referee.grading import handout, page

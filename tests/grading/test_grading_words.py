@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from golden import plain, transcript
+from gradings import CRASHES, HEAD, RUBRIC, SEED, table
 from leagues import IDLE
-from rubrics import CRASHES, HEAD, RUBRIC, SEED, table
 
 from referee.errors import UsageError
 from referee.grading import rubric
@@ -58,7 +58,6 @@ REFUSALS = """
 2 grade check-rubric drawn.toml --starts
 2 league starts out/private/commitment.toml
 2 league starts rubric.toml
-2 grade gradescope
 2 grade gradescope nothing.toml
 2 grade gradescope --in-container --deadline 0
 2 grade gradescope --in-container --out a.zip

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from sample_grades import HOSTILE, replaced
+from gradings import HOSTILE, replaced
 
 from referee.grading import handout, page, tables
 from referee.grading.values import StudentMarks

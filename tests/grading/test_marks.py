@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rubrics import STUDENT, load, match, table, trials
+from gradings import STUDENT, load, match, table, trials
 
 from referee import games
 from referee.grading import marks

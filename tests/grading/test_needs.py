@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rubrics import STUDENT, load, match, table, trial
+from gradings import STUDENT, load, match, table, trial
 
 from referee import games
 from referee.grading import marks, needs

@@ -7,8 +7,8 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import gradings
 import pytest
-import rubrics
 from leagues import Notes, PretendPool, not_started
 
 from referee.errors import BUSY, SUPERVISOR
@@ -30,7 +30,7 @@ STUDENTS = ("ada", "bob", "carl", "dora")
 
 
 def written(folder: Path) -> Rubric:
-    (folder / "rubric.toml").write_text(rubrics.RUBRIC)
+    (folder / "rubric.toml").write_text(gradings.RUBRIC)
     return reader.load(folder / "rubric.toml")
 
 
@@ -126,7 +126,7 @@ def records(grades: Grades) -> list[Record]:
 def test_a_moved_grading_and_the_same_files_at_another_place_keep_their_records(tmp_path: Path) -> None:
     (tmp_path / "first" / "ada").mkdir(parents=True)
     program = tmp_path / "first" / "ada" / "bot.py"
-    program.write_text(rubrics.CRASHES)
+    program.write_text(gradings.CRASHES)
     (tmp_path / "out").mkdir()
     with open_grading(tmp_path / "out" / "grading", written(tmp_path)) as opened:
         opened.take([HandIn("ada", "ada", program.parent, {"hunter": str(program), "prey": str(program)})])

@@ -7,8 +7,8 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
+from gradings import SAMPLE, TESTS
 from leagues import IDLE
-from sample_grades import RUBRIC, TESTS
 
 from referee.errors import UsageError
 from referee.grading import gradebook
@@ -53,7 +53,7 @@ def entered(tmp_path: Path, source: Path, sheet: str, lines: tuple[str, ...]) ->
         points = 0.0 if program is None else float(program.read_text().split()[1])
         mark = TrialMark(Trial(hand_in.student, 0, 0, is_hidden=False), passed=True, points=points)
         students.append(StudentMarks(hand_in, hand_in.status, hand_in.reason, (RubricMark(TEST, (mark,)),)))
-    grades = Grades(RUBRIC._replace(tests=(TEST,), name="Evasion"), tuple(students), tmp_path, tmp_path)
+    grades = Grades(SAMPLE._replace(tests=(TEST,), name="Evasion"), tuple(students), tmp_path, tmp_path)
     filled = gradebook.fill(tmp_path / "sheet.csv", grades, tmp_path / "filled.csv")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "filled.csv").read_text(), newline="")))
     column, who = ("Grade", "Full name") if filled.kind == gradebook.MOODLE else ("Evasion (1)", "Student")

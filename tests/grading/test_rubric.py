@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from rubrics import HEAD, load, table, write
+from gradings import HEAD, load, table, write
 
 import example_bots
 from referee import games

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import gradings
 import pytest
-import rubrics
 from leagues import IDLE
 from sandboxes import need
 
@@ -45,7 +45,7 @@ def test_a_bot_is_asked_again(referee: Cli) -> None:
 
 def test_the_starts_of_a_published_file_are_those_of_a_replay(referee: Cli, tmp_path: Path) -> None:
     """The hash is the one from before, and each start stands in the heads of its matches; without the referee, too."""
-    (tmp_path / "rubric.toml").write_text(rubrics.HUNTS)
+    (tmp_path / "rubric.toml").write_text(gradings.HUNTS)
     told = referee("grade", "check-rubric", "--slots", "1").stderr
     (tmp_path / "class").mkdir()
     (tmp_path / "class" / "ada.py").write_text(IDLE)

@@ -6,9 +6,9 @@ import csv
 from typing import TYPE_CHECKING
 
 import pytest
+from gradings import CRASHES, HUNTS
 from hostile_archives import laid_out
 from leagues import IDLE
-from rubrics import CRASHES, HUNTS
 
 from referee.errors import UsageError
 from referee.handins.collect import collect

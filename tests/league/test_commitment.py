@@ -9,8 +9,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import gradings
 import pytest
-import rubrics
 
 from referee import games
 from referee.errors import UsageError
@@ -32,8 +32,8 @@ TEAMS = "".join(f'[[teams]]\nname = "{name}"\nprogram = "random"\n' for name in 
 
 
 def rubric(folder: Path, *tests: dict[str, str], game: str = "evasion", seed: str = SECRET, rules: str = "") -> Commitment:
-    text = "".join(rubrics.table(**{"name": f'"{number}"', **TEST, **test}) for number, test in enumerate(tests))
-    path = rubrics.write(folder, rules + text, game)
+    text = "".join(gradings.table(**{"name": f'"{number}"', **TEST, **test}) for number, test in enumerate(tests))
+    path = gradings.write(folder, rules + text, game)
     path.write_text(re.sub("seed = .*", f'seed = "{seed}"', path.read_text()))
     from referee.grading.rubric import load
 

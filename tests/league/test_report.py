@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from gradings import tables
 from leagues import HOSTILE, NAMES, league
-from sample_grades import tables
 
 from referee.league import report_folder, report_page
 from referee.league.report import LeagueProgress

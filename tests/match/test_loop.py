@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from conftest import UNHURRIED, play_match
-from replay_records import records
+from recorded_games import records
 from sandboxes import match_between
 
 from referee import games

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from broken_bots import bot
 from conftest import HOSTILE, UNHURRIED
-from replay_records import edited, records
+from recorded_games import edited, records
 from sandboxes import LevelLauncher, match_between
 
 import referee as package

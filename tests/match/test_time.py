@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 from conftest import HOSTILE, PATIENT, UNHURRIED, play_match
-from replay_records import records
+from recorded_games import records
 from sandboxes import LevelLauncher
 
 from referee.errors import MatchVoid

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from replay_records import records, sealed
+from recorded_games import records, sealed
 
 from referee.pages import folder_listing as listing
 from referee.pages.folder_listing import ListedReplay, read_entry, scan

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from replay_records import steps_of
+from recorded_games import steps_of
 
 from referee.games.evasion.board.regions import reachable
 from referee.games.evasion.game import GAME

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import play_match
-from replay_records import read_closely, steps_of
+from recorded_games import read_closely, steps_of
 
 from referee.errors import ReplayCut, ReplayError
 from referee.replay import writer as replay_module

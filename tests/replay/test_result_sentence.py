@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_games import DATA
+from recorded_games import DATA
 
 from referee.games.outcome import Outcome
 from referee.pages.folder_listing import ReplayFile, read_entry

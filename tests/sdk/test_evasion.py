@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from replay_records import steps_of
+from recorded_games import steps_of
 
 from referee.games import get
 from referee.games.evasion.board import regions

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from arenas import write_arena
+from gradings import HUNTS
 from hypothesis import given
 from hypothesis import strategies as st
 from leagues import write_league
-from rubrics import HUNTS
 
 from referee import games
 from referee.arena import config as arenas

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from replay_records import steps_of
+from recorded_games import steps_of
 
 from referee import games
 from referee.replay.reader import verify

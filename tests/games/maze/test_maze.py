@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from small_games import MAZE, state_of
+from recorded_games import MAZE, state_of
 
 from referee.games.game import MalformedMove, SettingsError
 from referee.games.maze import variants

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_games import MAZE
+from recorded_games import MAZE
 
 from referee.games.maze import appraisal
 from referee.games.maze.layouts import Layout

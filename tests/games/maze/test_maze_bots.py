@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from small_games import MAZE, SOLVED, state_of
+from recorded_games import MAZE, SOLVED, state_of
 from table import bot_class
 
 from example_bots import BOTS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_games import MAZE, SOLVED
+from recorded_games import MAZE, SOLVED
 
 from referee.games.game import SettingsError
 from referee.games.maze import variants

@@ -9,7 +9,7 @@ import conformance
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from small_games import CASES, GAMES, RECTANGLE, seen_by
+from recorded_games import CASES, GAMES, RECTANGLE, seen_by
 
 from referee.games.game import MalformedMove, SettingsError
 from referee.games.rectangle.rings import Ring, claim, closed

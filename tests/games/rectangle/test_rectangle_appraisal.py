@@ -6,8 +6,7 @@ from pathlib import Path
 
 import conformance
 import pytest
-from replay_records import steps_of
-from small_games import RECTANGLE
+from recorded_games import RECTANGLE, steps_of
 
 from referee.games.rectangle import appraisal
 from referee.games.rectangle.state import Orders, State

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from conftest import HOSTILE
-from small_games import Walker
+from recorded_games import Walker
 
 from referee.replay.reader import verify
 from sdk.testing import play

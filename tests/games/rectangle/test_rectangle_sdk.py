@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from small_games import RECTANGLE, Walker, seen_by
+from recorded_games import RECTANGLE, Walker, seen_by
 
 from referee.games.rectangle.rings import Ring
 from sdk.rectangle import DIRECTIONS, Order, RectangleBot

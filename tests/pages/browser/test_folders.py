@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from leagues import open_new
-from replay_records import records, sealed
+from recorded_games import records, sealed
 from served_pages import DESKTOP, HAS_BOARDS, PHONE, axe, pixels, resize
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from recorded_games import DATA
 from served_pages import DESKTOP, PHONE, axe, dropped, pixels, step, wait_for_step, wait_until_read
-from small_games import DATA
 
 if TYPE_CHECKING:
     from served_pages import Open, Serve

@@ -1,4 +1,4 @@
-"""Grades of small matches that are really played, so that their replays and logs are real."""
+"""Gradings for tests: rubric files, matches that were never played, and grades of small matches that are really played."""
 
 from __future__ import annotations
 
@@ -6,22 +6,140 @@ import contextlib
 import hashlib
 import shutil
 from html.parser import HTMLParser
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from referee.grading import values
+from referee.grading import marks, rubric, values
+from referee.grading.marks import opponent_name
 from referee.grading.values import Grades, Need, Rubric, RubricMark, RubricTest, StudentMarks, Trial, TrialMark
 from referee.handins.values import MISSING, OK, REFUSED, Entry, HandIn
 from referee.match.options import MatchOptions
 from referee.support.canonical import canonical
-from referee.tournament.values import Task
+from referee.tournament.values import Record, Task
 from referee.tournament.worker import Terms, Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from referee.games.game import Json
-    from referee.tournament.values import Record
+
+
+HEAD = 'name = "Homework"\ngame = "{game}"\nseed = "0123456789abcdef0123456789abcdef"\n'
+STUDENT = "ada"
+SEATS = {"evasion": ("hunter", "prey"), "maze": ("thief", "policeman"), "rectangle": ("a", "b")}
+
+
+def write(folder: Path, tests: str, game: str = "evasion") -> Path:
+    """Write a rubric with these tests, or whatever comes after the head; return its file."""
+    path = folder / "rubric.toml"
+    path.write_text(HEAD.format(game=game) + tests)
+    return path
+
+
+def load(folder: Path, tests: str, game: str = "evasion") -> Rubric:
+    return rubric.load(write(folder, tests, game))
+
+
+def table(**keys: Any) -> str:
+    """A table of a test, given as TOML values; a name, points and the like are added."""
+    keys = {"name": '"t"', "points": "10", **keys}
+    return "[[tests]]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+
+
+def match(
+    rubric: Rubric,
+    seat: str,
+    *,
+    test: int = 0,
+    student: str = STUDENT,
+    game_number: int = 0,
+    winner: str | None = None,
+    reason: str = "over",
+    steps: int = 100,
+    text: str = "It is over",
+    faults: Mapping[str, str] | None = None,
+    scores: Mapping[str, float | None] | None = None,
+    seconds: float = 0.0,
+    answers: int = 0,
+    fault_step: int | None = None,
+    is_started: bool = True,
+) -> tuple[Task, Record]:
+    """A match in which the student plays ``seat`` and the opponent all others."""
+    names = {each: student if each == seat else opponent_name(rubric.tests[test].against) for each in SEATS[rubric.game]}
+    key = f"{student}-{test}-{game_number}"
+    faults = faults or {}
+    return (
+        Task(key, {each: Entry(name, {}) for each, name in names.items()}, dict(rubric.tests[test].settings), 7),
+        Record(
+            key,
+            winner,
+            reason,
+            text,
+            dict(scores or {}),
+            steps,
+            dict(faults),
+            dict.fromkeys(faults, "crashed"),
+            {seat: seconds},
+            {seat: seconds},
+            f"replays/{key}",
+            "",
+            started=is_started,
+            answers={seat: answers},
+            fault_steps={} if fault_step is None else dict.fromkeys(faults, fault_step),
+        ),
+    )
+
+
+def trials(rubric: Rubric) -> list[Trial]:
+    """All trials of the student."""
+    return [trial for test in rubric.tests for trial in marks.trials(test, STUDENT)]
+
+
+def trial(rubric: Rubric, test: int = 0, start: int = 0, student: str = STUDENT) -> Trial:
+    return Trial(student, test, start, start >= rubric.tests[test].starts - rubric.tests[test].hidden)
+
+
+SEED = "0123456789abcdef0123456789abcdef"
+HOMEWORK = f"""
+name = "Homework"
+game = "evasion"
+seed = "{SEED}"
+isolation = "none"
+[settings]
+width = 60
+height = 60
+max_steps = 40
+"""
+#: Four matches for a student: two public ones, a hidden one, and one that is shown after the due date.
+RUBRIC = f"""{HOMEWORK}
+[[tests]]
+name = "hunts"
+seat = "hunter"
+against = "still"
+starts = 3
+hidden = 1
+points = 12
+need = {{ finishes = true }}
+[[tests]]
+name = "=flees"
+seat = "prey"
+against = "straight"
+points = 8
+need = {{ survive = 3 }}
+when = "after_due"
+"""
+#: A rubric of two matches for each hand-in, worth 20 points if it makes no fault.
+HUNTS = f"""{HOMEWORK}[[tests]]
+name = "hunts"
+seat = "hunter"
+against = "still"
+starts = 2
+points = 20
+need = {{ finishes = true }}
+"""
+#: A program that fails at once.
+CRASHES = "raise SystemExit(3)\n"
+
 
 #: It tells everything that it learns about its match, on stderr and in what it says, with terminal escapes and markup.
 TELLTALE = r"""
@@ -45,7 +163,7 @@ TESTS = (
     RubricTest(1, "survives", "prey", "straight", (Need("survive", 15),), 10.0, 1, 0, values.ALWAYS, SETTINGS),
     RubricTest(2, "beats a walker", None, "random", (Need("beats", "random"),), 4.0, 1, 0, values.AFTER_DUE, SETTINGS),
 )
-RUBRIC = Rubric(NAME, "evasion", "classic", "the seed", TESTS, MatchOptions(isolation="none"))
+SAMPLE = Rubric(NAME, "evasion", "classic", "the seed", TESTS, MatchOptions(isolation="none"))
 HOSTILE = "=cmd|' /C calc'!A1<script>alert(1)</script>\x1b[31m\n# [a](http://b) `x` | *y* _z_ \ud800\x00@all"
 #: Students who play, and the turn at which their bots fail (-1: never).
 PLAYERS = {"alice": -1, "bob": 5}
@@ -62,7 +180,7 @@ def played(folder: Path) -> Grades:
         (own / "bot.py").write_text(TELLTALE.replace("FAILS_AT", str(fails_at)))
     teams = {name: _team(name, "bot.py")._replace(home=str(private / "submissions" / name)) for name in PLAYERS}
     teams |= {f"{name} (opponent)": _team(f"{name} (opponent)", name) for name in ("still", "straight", "random")}
-    with contextlib.closing(Worker(Terms("evasion", "classic", RUBRIC.options), teams, private / "replays")) as worker:
+    with contextlib.closing(Worker(Terms("evasion", "classic", SAMPLE.options), teams, private / "replays")) as worker:
         for name in PLAYERS:
             hand_in = HandIn(name, f"{name}.zip", private / "submissions" / name, identities=(f"{name}@example.edu",), run=1)
             marks = tuple(RubricMark(test, tuple(_trial(worker, test, start, name) for start in range(test.starts))) for test in TESTS)
@@ -72,7 +190,7 @@ def played(folder: Path) -> Grades:
     missing = HandIn(HOSTILE, "", status=MISSING, reason="Nothing was submitted.", full_name=HOSTILE)
     refused = HandIn("dave", HOSTILE, private / "submissions" / "dave", status=REFUSED, reason=f"No program: {HOSTILE}")
     students += [StudentMarks(each, each.status, each.reason, tuple(RubricMark(test, ()) for test in TESTS)) for each in (missing, refused)]
-    return Grades(RUBRIC, tuple(students), folder, private, {"alice": "aa"}, "none", ("2026-11-01T12:00:00Z",))
+    return Grades(SAMPLE, tuple(students), folder, private, {"alice": "aa"}, "none", ("2026-11-01T12:00:00Z",))
 
 
 def copied(grades: Grades, folder: Path) -> Grades:
@@ -160,7 +278,7 @@ def crowd(grades: Grades, count: int, starts: int = 4) -> Grades:
         hand_in = HandIn(name, f"{name}_87123_bot.zip", None, full_name=f"Given{number} Family{number}")
         students.append(StudentMarks(hand_in, model.status, model.reason, tuple(marks)))
     others = [each._replace(tests=tuple(RubricMark(test, ()) for test in tests)) for each in grades.students[2:]]
-    return grades._replace(rubric=RUBRIC._replace(tests=tests), students=(*students, *others))
+    return grades._replace(rubric=SAMPLE._replace(tests=tests), students=(*students, *others))
 
 
 class _Tables(HTMLParser):
