@@ -60,14 +60,14 @@ PLAY = """
 0 play raises.py still --seed 1 --isolation none --cores 0 --json --out x.gz
 3 play ends.py still --seed 1 --isolation none --cores 0 --out y.gz
 3 play ends.py still --seed 1 --isolation none --cores 0 --json --out y.gz
-3 play dict.py still --seed 1 --isolation none --cores 0 -q --out y.gz
-3 play prints.py still --seed 1 --isolation none --cores 0 -q --out y.gz
-3 play rules.py still --rules gameserver --isolation none --cores 0 -q --seed 1 --out y.gz
-3 play straight rules.py --isolation none --cores 0 -q --seed 1 --out y.gz
+3 play dict.py still --seed 1 --isolation none --cores 0 --seed 1 --out y.gz
+3 play prints.py still --seed 1 --isolation none --cores 0 --seed 1 --out y.gz
+3 play rules.py still --rules gameserver --isolation none --cores 0 --seed 1 --out y.gz
+3 play straight rules.py --isolation none --cores 0 --seed 1 --out y.gz
 3 play odd still --isolation none --cores 0 --out z.gz
 3 play ./odd still --isolation none --cores 0 --json --out z.gz
-0 play memory.py still --seed 1 --isolation limits --cores 0 -q --out x.gz
-3 play --game rectangle ends.py random --cap 5 --seed 1 --isolation none --cores 0 -q --out r.gz
+0 play memory.py still --seed 1 --isolation limits --cores 0 --out x.gz
+3 play --game rectangle ends.py random --cap 5 --seed 1 --isolation none --cores 0 --out r.gz
 0 play --game rectangle quiet.py quiet.py --cap 5 --seed 1 --isolation none --cores 0 --out r.gz
 0 play --game rectangle random random --cap 5 --seed 1 --isolation none --cores 0 --out r.gz
 0 play --game maze dasher hard --seed 1 --isolation none --cores 0 --out m.gz

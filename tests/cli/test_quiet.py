@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from arenas import begin
+from gradings import table
+from gradings import write as write_rubric
 from leagues import IDLE
-from rubrics import table
-from rubrics import write as write_rubric
 
 if TYPE_CHECKING:
     import subprocess
