@@ -25,6 +25,7 @@ _VOLATILE = (
     (rf"{re.escape(sys.executable)}|\bpython3\.\d+", "python"),
     (r"http://[\w.\[\]:]+:\d+[\w/-]*", "http://ADDRESS"),
     (r"\b\d{8}-\d{6}(-\d+)?-?[0-9a-f]*-", "TIME-"),
+    (r"(TIME-[\w-]+?)-\d+(?=\.replay)", r"\1"),
     (r"\b\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:\d\d)?)?", "TIME"),
     (r"\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b", "HASH"),
     (r"\b\d{12,}\b", "NUMBER"),
