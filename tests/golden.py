@@ -30,7 +30,8 @@ _VOLATILE = (
     (r"\b(?=[0-9a-f]*\d)[0-9a-f]{8,}\b", "HASH"),
     (r"\b\d{12,}\b", "NUMBER"),
     (r"\b(referee )\d+\.\d+\.\d+\w*", r"\1VERSION"),
-    (r"[\d.,]+( of [\d.,]+)? (µs|ms|s|min|h|KiB|MiB|GiB|kB|MB|bytes)\b", r"N \2"),
+    (r"[\d.,]+( of [\d.,]+)? (µs|ms|s)\b", "N s"),
+    (r"[\d.,]+( of [\d.,]+)? (min|h|KiB|MiB|GiB|kB|MB|bytes)\b", r"N \2"),
     (r"(is not TOML: ).*", r"\1REASON"),
     (r"[\d.,]+( \w+)? (?=(a|per) (second|minute))", r"N\1 "),
 )
