@@ -61,13 +61,7 @@ def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:
 
 
 def _report(
-    seed: int | None,
-    players: Mapping[str, str],
-    ended: Sequence[ManyGame],
-    folder: Path,
-    *,
-    as_json: bool,
-    of: int | None = None,
+    seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], folder: Path, *, as_json: bool, of: int | None = None
 ) -> None:
     """Print the summary of many games. ``of`` is the number that was asked for, if others have not ended."""
     if as_json:

@@ -6,7 +6,6 @@ import contextlib
 import errno
 import os
 import shlex
-import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -16,18 +15,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from referee.cli.app import INSTRUCTORS, JsonFlag, app, command, complain, group, put, put_json, put_more, say
-from referee.cli.league_output import ExportOptions, plain_progress, progress, put_check, put_standings, store_files, top
+from referee.cli.league_output import ExportOptions, plain_progress, progress, put_check, put_standings, top
 from referee.cli.options import PAGE_HELP, Database, FirstRules, Force, Game, LeagueFlags, PageOptions, SeriesOptions
 from referee.cli.pages import bind_page
-from referee.errors import RefereeError, UsageError
+from referee.errors import UsageError
 from referee.league.hosts import warnings_of_hosts
 from referee.support.outputs import check_not_input, check_output
 from referee.support.packages import need_league, need_web
 from referee.support.words import counted, program
+from referee.tournament.export import store_files
 from referee.tournament.workers import Workers, open_pool
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from referee.handins.values import Entry
     from referee.league.config import LeagueSource
@@ -73,7 +73,7 @@ def run(
     from referee.handins.names import file_name
     from referee.league import edit
     from referee.league.config import prepared
-    from referee.league.team_folder import is_results
+    from referee.league.team_folder import handed_in_folders, is_results
 
     place = series.place()
 
@@ -95,7 +95,7 @@ def run(
     def home(name: str) -> Path:
         return out or _FOLDER / file_name(name)
 
-    with _handed_in() as handed_in:
+    with handed_in_folders() as handed_in:
         source = prepared(file, lambda name: edit.seed_in(home(name)), changes, lambda name: handed_in(home(name)), say)
         folder = home(source.league.name)
         path = str(source.copy(folder) if source.is_changed else file.resolve())
@@ -104,27 +104,6 @@ def run(
             _go_on(folder, source, path, void, place, series)
         else:
             _begin(folder, source, path, database, void, place, series)
-
-
-@contextlib.contextmanager
-def _handed_in() -> Iterator[Callable[[Path], Path]]:
-    """Return where a league's folder has its unpacked archives. If no league begins there, they are removed again."""
-    from referee.league.team_folder import HANDED_IN, is_results
-
-    used: list[Path] = []
-
-    def handed_in(folder: Path) -> Path:
-        used.append(folder)
-        return folder / HANDED_IN
-
-    try:
-        yield handed_in
-    finally:
-        for folder in used:
-            if not is_results(folder):
-                shutil.rmtree(folder / HANDED_IN, ignore_errors=True)
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
 
 
 def _begin(
@@ -292,22 +271,14 @@ def report(
 
 def _follow_league(opened: OpenLeague, options: PageOptions, most_bytes: int, out: Path | None) -> None:
     """Write the report again and again, and serve it until Ctrl-C."""
-    from referee.league.report_live import LiveReport, written
+    from referee.league.report_live import LiveReport, rewritten, written
     from referee.pages.replay_scripts import REPORT
     from referee.pages.serve import serve_site
 
     page = bind_page(options)
     written(opened, most_bytes, out)
-
-    def write_again() -> bool:
-        try:
-            return written(opened, most_bytes, out)
-        except (RefereeError, OSError) as error:
-            say(f"note: the report could not be written: {error}")
-            return True
-
-    folder = opened.folder if out is None else out
-    serve_site(lambda: LiveReport(write_again, folder, page.token), page.listener, page.names, page.announcer(REPORT))
+    again = partial(rewritten, opened, most_bytes, out, say)
+    serve_site(lambda: LiveReport(again, out or opened.folder, page.token), page.listener, page.names, page.announcer(REPORT))
 
 
 @league.command("export")

@@ -21,7 +21,7 @@ from referee.league.standings_text import place_json, report, table
 from referee.support.escape import printable
 from referee.support.outputs import write_output
 from referee.support.words import counted, cut
-from referee.tournament.export import MARK, as_csv_text, csv_text
+from referee.tournament.export import MARK, as_csv_text, csv_text, store_files
 from referee.tournament.progress import LINE_SECONDS, ProgressLines
 
 if TYPE_CHECKING:
@@ -129,6 +129,11 @@ class ExportOptions(CommandModel):
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write to a file.  (default: stdout)")] = None
     force: Force = False
 
+    def model_post_init(self, context: object) -> None:
+        """Raise UsageError unless one form is named."""
+        if self.as_csv == self.as_json:
+            raise UsageError("Say which form to export: --csv or --json.")
+
     def put(
         self,
         folder: Path,
@@ -138,22 +143,12 @@ class ExportOptions(CommandModel):
         teams: Mapping[str, Mapping[str, Any]],
     ) -> None:
         """Print all matches of a folder, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
-        if self.as_csv == self.as_json:
-            raise UsageError("Say which form to export: --csv or --json.")
         text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if self.as_json else as_csv_text(rows, seats, teams)
         if self.out is None:
             put(*text.splitlines()) if self.as_json else put_csv(text)
         else:
             write_output(self.out, text.encode(), MARK.match, store_files(folder), force=self.force)
             say(f"Written: {self.out}")
-
-
-def store_files(folder: Path) -> list[Path]:
-    """Return the files and folders of a league or an arena from which its results are read."""
-    return [
-        *folder.glob("*.sqlite*"),
-        *(folder / name for name in ("arena.toml", "database.url", "league.id", "replays", "handed-in", "versions")),
-    ]
 
 
 def put_check(verify: Callable[[Progress | None], ReplayCheck], *, as_json: bool) -> None:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import atexit
 import contextlib
-import html
 import os
 import sys
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from referee.cli.app import put, say
@@ -149,25 +145,11 @@ def open_pages(addresses: list[str]) -> None:
     """Open addresses in the browser, or say that there is no display: a text browser would take over the terminal."""
     import webbrowser
 
+    from referee.pages.secret_address import way_to
+
     if sys.platform.startswith("linux") and not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):
         addresses = []
     with contextlib.suppress(webbrowser.Error, OSError):
-        if sum([webbrowser.open_new(_way_to(address).as_uri()) for address in addresses]):
+        if sum([webbrowser.open_new(way_to(address).as_uri()) for address in addresses]):
             return
     say("There is no display here to open it on: open the address in a browser.")
-
-
-def _way_to(address: str) -> Path:
-    """Return a file that leads a browser to an address. Everybody on the machine can read a command line, but not this file.
-
-    It is removed when this process ends, and its address leads nowhere then.
-    """
-    # Browsers from snaps see the home folder, but not the folder of temporary files.
-    folder = Path.home() if Path("/snap/bin").is_dir() else None
-    descriptor, name = tempfile.mkstemp(".html", "referee-page-", folder)
-    os.close(descriptor)
-    path = Path(name)
-    atexit.register(path.unlink, missing_ok=True)
-    redirect = f'<meta http-equiv="refresh" content="0;url={html.escape(address)}">\n'
-    path.write_text(f'<!doctype html><meta name="referrer" content="no-referrer">{redirect}', "utf-8")
-    return path

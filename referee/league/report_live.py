@@ -14,6 +14,7 @@ from starlette.applications import Starlette
 from starlette.responses import FileResponse, PlainTextResponse
 from starlette.routing import Route
 
+from referee.errors import RefereeError
 from referee.league import report_folder
 from referee.league.report import RUNNING, of_league
 from referee.pages.replay_scripts import is_served
@@ -42,6 +43,15 @@ def written(opened: OpenLeague, most_bytes: int, out: Path | None) -> bool:
     data = of_league(opened, is_running=opened.store.database.is_claimed())
     report_folder.write(data, opened.folder, most_bytes, out)
     return data.progress.state == RUNNING
+
+
+def rewritten(opened: OpenLeague, most_bytes: int, out: Path | None, tell: Callable[[str], None]) -> bool:
+    """Do what ``written`` does; an error is told, and the league counts as running."""
+    try:
+        return written(opened, most_bytes, out)
+    except (RefereeError, OSError) as error:
+        tell(f"note: the report could not be written: {error}")
+        return True
 
 
 class LiveReport:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,3 +164,22 @@ def write_copy(values: Mapping[str, Any], path: Path) -> None:
     head = {name: value for name, value in values.items() if name != "teams"}
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, (toml_lines(head) + "".join(f"\n[[teams]]\n{toml_lines(team)}" for team in values["teams"])).encode())
+
+
+@contextlib.contextmanager
+def handed_in_folders() -> Iterator[Callable[[Path], Path]]:
+    """Return where a league's folder has its unpacked archives. If no league begins there, they are removed again."""
+    used: list[Path] = []
+
+    def handed_in(folder: Path) -> Path:
+        used.append(folder)
+        return folder / HANDED_IN
+
+    try:
+        yield handed_in
+    finally:
+        for folder in used:
+            if not is_results(folder):
+                shutil.rmtree(folder / HANDED_IN, ignore_errors=True)
+                with contextlib.suppress(OSError):
+                    folder.rmdir()

@@ -9,6 +9,7 @@ from referee.support.csv_text import as_csv, with_mark
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from referee.games.game import Json, Seat
     from referee.tournament.duels import PlannedDuel
@@ -90,3 +91,11 @@ def as_csv_text(rows: Sequence[Mapping[str, Json]], seats: Sequence[Seat], about
 def csv_text(rows: Sequence[Mapping[str, Json]]) -> str:
     """Return flat objects with the same keys as CSV; the keys are the headings."""
     return with_mark(as_csv([list(rows[0]), *(list(row.values()) for row in rows)] if rows else []))
+
+
+def store_files(folder: Path) -> list[Path]:
+    """Return the files and folders of a league or an arena from which its results are read."""
+    return [
+        *folder.glob("*.sqlite*"),
+        *(folder / name for name in ("arena.toml", "database.url", "league.id", "replays", "handed-in", "versions")),
+    ]

@@ -198,7 +198,6 @@ def test_the_command_line_plays_any_number(referee: Any, tmp_path: Path) -> None
         "25",
         "--sharing",
         "2003",
-        "-q",
         "--seed",
         "1",
         "--out",
