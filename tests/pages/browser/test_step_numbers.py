@@ -71,7 +71,7 @@ def test_pages_number_a_step_by_its_turn(is_exported: bool, turns: dict[int, int
     assert told("The first wall") == turns[FIRST]
     assert [told(f"Vertical wall {wall} cuts") for wall in CUTS] == [turns[wall] for wall in CUTS]
     assert told("Capture is certain now") == turns[DECIDES]
-    assert told("The prey is still free") == 399, "the last of 400 steps"
+    assert told("is still free after 400 steps") == 399, "the last of 400 steps"
     page.locator(".moment", has_text="Capture is certain now").click()
     wait_for_step(page, turns[DECIDES])
     page.wait_for_function("turn => location.hash.includes('t=' + turn)", arg=turns[DECIDES])
