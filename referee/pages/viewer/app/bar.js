@@ -106,7 +106,7 @@ export class AddressBar {
   write() {
     const { board, playback } = this;
     if (!this.isWritten || !this.isRestored || !board.recording.track || board.end.signal.aborted) return;
-    // The browser tells of a new address a moment after it is there: until then it must not be overwritten.
+    // The browser reports a new address a moment later; until then it must not be overwritten.
     if (location.hash !== this.known) return;
     const hash = this.hash(playback.follows ? null : playback.turn);
     if (hash !== location.hash) setHash(hash);

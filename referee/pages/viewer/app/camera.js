@@ -1,4 +1,4 @@
-// The camera: which part of the board is shown. A camera's view depends on the position alone, so a link or a picture shows the same.
+// The camera: which part of the board is shown. A camera's view depends only on the position, so a link or a picture shows the same.
 
 /**
  * @typedef {"whole" | "follow" | "capture"} CameraName

@@ -53,7 +53,7 @@ function bandOf({ band }, count, columns) {
 /**
  * Draw series on one scale, over a whole canvas; return the greatest value that is in sight.
  *
- * A band alone fills the canvas. Beside a series it colours what is below that series, so that both are read at once.
+ * Without a series, a band fills the canvas. Beside a series it colours what is below that series, so that both are read at once.
  * @param {CanvasRenderingContext2D} context
  * @param {{ width: number, height: number }} size
  * @param {Strip[]} strips

@@ -1,4 +1,4 @@
-// The moments of a match: what a person would tell of it. The game tells its own; here is what every game has: players, time, faults, the end.
+// The moments of a match: what a person would report. A game adds its own; here are those that every game has: players, time, faults, the end.
 
 import { number, plain } from "../kit/dom.js";
 import { playedInWords } from "./lessons.js";
@@ -43,7 +43,7 @@ export function shortened(found, most) {
   return { moments: kept, leftOut: found.length - kept.length };
 }
 
-/** The moves that cost most, unless the game tells of them itself. @param {Recording} recording @param {Moment[]} own @returns {Moment[]} */
+/** The moves that cost most, unless the game reports them itself. @param {Recording} recording @param {Moment[]} own @returns {Moment[]} */
 function mistakes(recording, own) {
   const news = recording.mistakes.filter(({ turn }) => !own.some((moment) => moment.sign === "?" && moment.turn === turn));
   return news.map((mistake) => ({ turn: mistake.turn, text: `A costly move: ${playedInWords(recording, mistake)}`, weight: 7, sign: "?", color: `seat:${mistake.seat}` }));

@@ -107,7 +107,7 @@ export class Recording {
     const block = this.blocks.length;
     this.blocks.push(data.subarray(0, end));
     this.bytes += end;
-    // Text of ASCII alone, as nearly all is, is decoded at a stretch: its letters stand where its bytes stand.
+    // Nearly all text is pure ASCII and is decoded at once: the positions of its letters are those of its bytes.
     const text = decoder.decode(data.subarray(0, end));
     const isPlain = text.length === end;
     let from = 0;

@@ -404,7 +404,7 @@ export class Viewer {
     const isCut = check.status === "bad" && check.kind === "cut";
     chip.className = `chip ${isCut ? "" : check.status}`;
     const [sign, words] = isCut ? ["✂", " cut short"] : { good: ["✓", " verified"], bad: ["✗", " does not verify"], checking: ["", "checking…"] }[/** @type {string} */ (check.status)] ?? ["", "not checked"];
-    // A small screen has room for the sign alone.
+    // A small screen has room only for the sign.
     chip.replaceChildren(sign, el("span", { class: sign ? "long" : "" }, words));
     chip.title = plain(check.text, 600);
     this.check = check;
