@@ -333,7 +333,7 @@ class Api:
         """Take versions."""
         with self._done("thaw", {}):
             self._store.season.change(is_frozen=False)
-        return models.DoneAnswer(done=self._arena.frozen(is_public=True) or "The arena takes versions.")
+        return models.DoneAnswer(done=self._arena.frozen(is_public=True) or "Submissions are open.")
 
     def disqualify(self, body: models.TeamAsked) -> models.DoneAnswer:
         """Let no version of a team play."""

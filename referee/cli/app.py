@@ -58,16 +58,16 @@ You grade hand-ins:
 
 referee COMMAND --help explains a command."""
 
-#: Signals that follow each other so soon are one.
+#: A signal within this time after the last one is ignored.
 _MOMENT_SECONDS = 1.0
 
-#: The errors of the system about a file that the user should name otherwise, or open to the command.
+#: Operating system errors that the user can avoid by another path or other permissions.
 _WRONG_PLACE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG)
 
 #: Words that people try in place of an option.
 _OPTIONS = {"help": "--help", "version": "--version"}
 
-#: Every wrong use of a command line is of this class. Typer exports only its subclass.
+#: The base class of all errors in a command line. Typer exports only its subclass.
 _WRONG_USE = cast("type[typer.BadParameter]", typer.BadParameter.__bases__[0])
 
 
@@ -97,28 +97,28 @@ def _main(
     pass
 
 
-#: What -q of the running command has set.
+#: Whether the running command has the option -q.
 _quiet = {"is_on": False}
 
 
 def is_quiet() -> bool:
-    """True with -q: the command prints its result and errors, nothing else."""
+    """Return True if the command has -q and prints only its result and errors."""
     return _quiet["is_on"]
 
 
 def be_quiet(*, is_on: bool = True) -> None:
-    """Print nothing but the result and errors, or everything."""
+    """Set whether the command prints only its result and errors."""
     _quiet["is_on"] = is_on
 
 
 def say(*lines: str) -> None:
-    """Print messages for the user on stderr, escaped; with -q none."""
+    """Print messages for the user on stderr, escaped. With -q, print nothing."""
     if not is_quiet():
         complain(*lines)
 
 
 def complain(*lines: str) -> None:
-    """Print errors on stderr, escaped, also with -q. An stderr that is closed is ignored."""
+    """Print errors on stderr, escaped, also with -q. Ignore a closed stderr."""
     try:
         for line in lines:
             print(colored(message(line), sys.stderr), file=sys.stderr, flush=True)
@@ -127,7 +127,7 @@ def complain(*lines: str) -> None:
 
 
 def note(error: Exception) -> None:
-    """Say on stderr what is wrong, where the command goes on without it."""
+    """Print an error as a note on stderr. The command goes on."""
     say(f"note: {error}")
 
 
@@ -138,14 +138,14 @@ def put(*lines: str) -> None:
 
 
 def put_more(*lines: str) -> None:
-    """Print lines that explain the result, or name the next command; with -q none."""
+    """Print lines that explain the result or name the next command. With -q, print nothing."""
     if not is_quiet():
         put(*lines)
 
 
-def columns(elsewhere: int) -> int:
-    """Return the width for texts on stdout: that of the terminal or of COLUMNS, else ``elsewhere``."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else elsewhere
+def columns(default: int) -> int:
+    """Return the width for texts on stdout: that of the terminal or of COLUMNS, else ``default``."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() or "COLUMNS" in os.environ else default
 
 
 def put_json(value: Any) -> None:
@@ -161,7 +161,7 @@ def put_csv(text: str) -> None:
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command: its models become options, and each exception one sentence on stderr and an exit with the status of its class."""
+    """Decorate a command: its models become options. An exception becomes a sentence on stderr and the exit status of its class."""
     called = with_fields(function)
 
     @functools.wraps(called)
@@ -180,18 +180,18 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         except (KeyboardInterrupt, SystemExit) as error:
             _interrupted(error, as_json=as_json)
         except BrokenPipeError:
-            # The reader of our stdout has closed it, so no message can reach it.
+            # The program that read our stdout has closed it, so no message can reach it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
             raise typer.Exit(0) from None
         except OSError as error:
-            # A full disk, for example, is no fault of the user or a bot.
+            # Neither the user nor a bot causes a full disk, for example.
             where = f"{printable(str(error.filename))}: " if error.filename else ""
-            _fail(f"The system refused: {where}{error.strerror or error}.", 2 if error.errno in _WRONG_PLACE else 4, as_json=as_json)
+            _fail(f"{where}{error.strerror or error} (operating system error).", 2 if error.errno in _WRONG_PLACE else 4, as_json=as_json)
         except (typer.Exit, typer.Abort):
             raise
         except Exception as error:  # noqa: BLE001 - a bug in the referee; report it with a traceback
             traceback.print_exc()
-            _fail(f"An error of the referee itself ({type(error).__name__}), please report it with the lines above.", 4, as_json=as_json)
+            _fail(f"Internal error ({type(error).__name__}). Please report it with the traceback above.", 4, as_json=as_json)
 
     # The help keeps the line breaks of all paragraphs but the first. Only examples need them.
     paragraphs = inspect.cleandoc(function.__doc__ or "").split("\n\n")
@@ -200,7 +200,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def _interrupted(error: KeyboardInterrupt | SystemExit, *, as_json: bool) -> NoReturn:
-    """End a command after Ctrl-C, or after another signal, of which only machines are told."""
+    """Exit after Ctrl-C, or after another signal, which only ``--json`` reports."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if isinstance(error, KeyboardInterrupt):
         _fail("Interrupted.", 130, as_json=as_json)
@@ -218,12 +218,12 @@ def _fail(text: str, code: int, *, as_json: bool, facts: Mapping[str, Any] | Non
 
 
 @contextlib.contextmanager
-def told_anyway(
+def reporting_when_interrupted(
     facts: Callable[[], Mapping[str, Any]], report: Callable[[], None], has_any: Callable[[], bool], *, as_json: bool
 ) -> Iterator[None]:
-    """If an error, Ctrl-C or a signal ends a long work, tell what it has done before; of an error before the first result, nothing.
+    """Report the results so far if an error, Ctrl-C or a signal ends the command. After an error before the first result, report nothing.
 
-    ``report`` prints it; with ``--json`` the ``facts`` stand beside the error instead. ``has_any``: there is a result.
+    ``report`` prints the results; with ``--json`` they are the ``facts`` of the error instead. ``has_any`` returns whether there is a result.
     """
     try:
         yield
@@ -242,9 +242,9 @@ def told_anyway(
 
 
 class _Ends:
-    """A handler of signals that raises what ends a command, but once for signals that follow each other within a moment.
+    """A signal handler that raises an exception to end the command. It ignores a signal that soon follows another one.
 
-    A parent such as ``timeout`` signals its child and then its group, so each signal comes twice; the second one would end the clean-up.
+    A parent such as ``timeout`` signals its child and then its group, so each signal comes twice. The second one would stop the clean-up.
     """
 
     def __init__(self, error: Callable[[int], BaseException]) -> None:
@@ -258,7 +258,7 @@ class _Ends:
 
 
 def run(words: list[str]) -> None:
-    """Run the command that these words call. SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does."""
+    """Run the command line ``words`` and exit with its status. SIGTERM and SIGHUP end a match cleanly, as Ctrl-C does."""
     terminate = _Ends(lambda number: SystemExit(128 + number))
     signal.signal(signal.SIGTERM, terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup the match continues
@@ -273,16 +273,16 @@ def run(words: list[str]) -> None:
 
 
 def _with_options(words: list[str]) -> list[str]:
-    """Return a command line with an option for the word ``help`` or ``version`` at its start, or at that of a group's commands."""
+    """Return the command line with ``--help`` or ``--version`` for the word ``help`` or ``version`` at its start or after a group's name."""
     at = 1 if words and words[0] in {each.typer_instance.info.name for each in app.registered_groups if each.typer_instance} else 0
     option = _OPTIONS.get(words[at]) if len(words) > at else None
     return words if option is None else [*words[:at], *words[at + 1 :], option]
 
 
 def _refuse(error: typer.BadParameter, *, as_json: bool) -> NoReturn:
-    """Say what is wrong with a command line, with everything unprintable escaped. For machines it is a JSON object.
+    """Print what is wrong with a command line, escaped, and exit with status 2. With ``--json``, print an object.
 
-    Without a command, the error is the help itself, and its text is empty if the help is printed already.
+    Without a command, the error's text is the help. It is empty if typer has printed the help already.
     """
     if type(error).__name__ == "NoArgsIsHelpError":
         if error.message:
@@ -290,10 +290,10 @@ def _refuse(error: typer.BadParameter, *, as_json: bool) -> NoReturn:
         sys.exit(2)
     from difflib import get_close_matches
 
-    # Not by copy.copy: an error of an option without its value isn't made of its arguments.
+    # Not copy.copy, because the error about an option without a value can't be built from its ``args``.
     facts = {**vars(error), "message": printable(error.message)}
     if facts.get("possibilities"):
-        # The dashes of options make no two of them alike.
+        # Without the dashes, which would make all options look similar.
         near = get_close_matches(facts["option_name"].strip("-"), [each.strip("-") for each in facts["possibilities"]], cutoff=0.7)
         facts |= {"possibilities": [each for each in facts["possibilities"] if each.strip("-") in near]}
     error = type(error).__new__(type(error))

@@ -1,4 +1,4 @@
-"""arena: a competition without an end, and everybody's own ladder."""
+"""arena: begin an arena on this machine, add versions, play duels, print and export the standings."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def new(
     game: Game = None,
     rules: FirstRules = None,
     database: Database = None,
-    seat: Annotated[str | None, seat_option(help="Versions play this seat alone.  (default: all seats)")] = None,
+    seat: Annotated[str | None, seat_option(help="Versions play only this seat.  (default: all seats)")] = None,
 ) -> None:
     """Begin an arena: write DIR/arena.toml, with example bots of the game as references, and the store. Nothing is overwritten."""
     need_league("arena")
@@ -97,7 +97,7 @@ def add(
                 logs=True,
             )
         if is_known and not output.as_json:
-            say(f"{team} has handed in these files before.")
+            say(f"{team} has handed in the same files before.")
         _put_version(opened, version, as_json=output.as_json)
     if version.report.get("reason"):
         raise typer.Exit(1)
@@ -108,11 +108,11 @@ def add(
 def run(
     *,
     folder: Folder,
-    duels: Annotated[int | None, typer.Option("--duels", metavar="N", help="Play so many duels.", min=1)] = None,
+    duels: Annotated[int | None, typer.Option("--duels", metavar="N", help="Play this number of duels.", min=1)] = None,
     until_decided: Annotated[bool, typer.Option("--until-decided", help="Play until it is certain which version is the best.")] = False,
     series: SeriesOptions,
 ) -> None:
-    """Play duels: so many, until the best version is certain, or until Ctrl-C. It goes on where it was stopped or killed."""
+    """Play duels: --duels of them, or until the best version is certain, or until Ctrl-C. An interrupted arena continues where it stopped."""
     place = series.place()
     with opened_arena(folder) as opened:
         check_playable(opened)
@@ -159,7 +159,7 @@ def history(
 @arena.command("verify")
 @command
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
-    """Simulate every replay again, and compute the ratings from the replays alone."""
+    """Simulate every replay again, and compare the stored ratings with those of the replays."""
     with opened_arena(folder) as opened:
         from referee.arena.verify import verify_arena
 
@@ -194,14 +194,14 @@ def export(folder: Folder, output: ExportOptions) -> None:
 @arena.command("freeze")
 @command
 def freeze(folder: Folder) -> None:
-    """Take no versions until thaw. Matches go on."""
+    """Close submissions until thaw. Matches go on."""
     _set_frozen(folder, is_frozen=True)
 
 
 @arena.command("thaw")
 @command
 def thaw(folder: Folder) -> None:
-    """Take versions again."""
+    """Open submissions again."""
     _set_frozen(folder, is_frozen=False)
 
 
@@ -210,7 +210,7 @@ def _set_frozen(folder: Path, *, is_frozen: bool) -> None:
         with opened.store.database.write():
             opened.store.season.change(is_frozen=is_frozen)
             opened.log_command("freeze" if is_frozen else "thaw")
-        put(opened.frozen() or "The arena takes versions.")
+        put(opened.frozen() or "Submissions are open.")
 
 
 @arena.command("final")
@@ -219,10 +219,10 @@ def final(
     folder: Folder,
     out: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the final, a new league.")],
     kind: Annotated[str, typer.Option("--format", metavar="FORMAT", help="swiss, round-robin or elimination.")] = "swiss",
-    starts: Annotated[int, typer.Option("--starts", metavar="N", help="How many starts are drawn.", min=1)] = 10,
+    starts: Annotated[int, typer.Option("--starts", metavar="N", help="The number of starts to draw.", min=1)] = 10,
     as_json: JsonFlag = False,
 ) -> None:
-    """Begin a league of the active versions of all teams, on new starts, and print the commitment to these."""
+    """Begin a league of the active versions of all teams, on new starts, and print the commitment to the starts."""
     with opened_arena(folder) as opened:
         from referee.arena.final import write_final
         from referee.league.config import load
@@ -236,13 +236,13 @@ def final(
         teams = [team.name for team in begun.teams]
         if count := opened.store.versions.waiting():
             say(
-                f"note: There is no verdict yet on {counted(count, 'submission')}, so nothing of it is in the final. "
-                "Let the server check what waits, and begin another final."
+                f"note: {counted(count, 'submission')} not checked yet, so not in the final. "
+                "To include new versions, let the server check them and begin another final."
             )
         try:
             opened.log_command("final", folder=str(out), teams=teams)
         except StoreError as error:
-            # The final is there all the same.
+            # The final exists, so the command goes on.
             say(f"note: The final is not in the audit log. {error}")
         if as_json:
             put_json({"teams": teams, "commitment": digest(committed.read_text("utf-8")), "file": str(committed)})
@@ -261,13 +261,13 @@ def _again(opened: OpenArena) -> str:
 
 
 def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decided: bool) -> None:
-    """Play until enough is played. When a version is added meanwhile, go on with other workers, which know it."""
+    """Play the duels. When a version is added meanwhile, go on with new workers, which have its files."""
     from referee.arena.player import arena_pool, play_batches
     from referee.tournament.plan import PlayStopped
     from referee.tournament.transactions import StoreError
 
     if len(opened.choice.playing()) < 2:
-        raise UsageError(f"An arena needs two versions that play. Add one: {program()} arena add {opened.folder} BOT --team NAME")
+        raise UsageError(f"An arena needs two active versions. Add one: {program()} arena add {opened.folder} BOT --team NAME")
     left = duels
     while True:
         choice = opened.plan(left, until_decided=until_decided)
@@ -276,7 +276,7 @@ def _play(opened: OpenArena, workers: Workers, duels: int | None, *, until_decid
             with contextlib.closing(pool), progress(opened.counts, lambda _, high: _lines(opened, high)) as watch:
                 play_batches(opened, pool, watch)
         except (PlayStopped, StoreError) as error:
-            raise type(error)(f"{error} What is done is stored. Go on afterwards:  {_again(opened)}") from None
+            raise type(error)(f"{error} Finished matches are stored. Go on afterwards:  {_again(opened)}") from None
         left = choice.left
         if left == 0 or choice.ending or opened.store.season.changes() == choice.mark:
             break
@@ -332,7 +332,7 @@ def _put_standings(opened: OpenArena, *, as_json: bool) -> None:
 
 
 def _lines(opened: OpenArena, high: int) -> list[str]:
-    """The first lines of the standings while matches are played."""
+    """Return the first lines of the standings, shown while matches are played."""
     return _table(opened.standings(resamples=100)[:high])
 
 

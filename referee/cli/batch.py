@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from referee.cli.app import put, put_json, put_more, told_anyway
+from referee.cli.app import put, put_json, put_more, reporting_when_interrupted
 from referee.cli.terminal import StatusLine
 from referee.support.words import counted, program
 from referee.tournament.summary import score, summarize, summary_lines
@@ -33,20 +33,20 @@ def play_games(request: MatchRequest, players: Mapping[str, str], games: int, sl
     begun = time.monotonic()
     line = StatusLine()
 
-    def tell(game: ManyGame) -> None:
+    def show(game: ManyGame) -> None:
         ended.append(game)
         left = (time.monotonic() - begun) / len(ended) * (games - len(ended))
         line.show(f"{len(ended):,} of {counted(games, 'game')}, {left:,.0f} s left")
 
     with (
-        told_anyway(
+        reporting_when_interrupted(
             lambda: {"planned": games, **_facts(seed, ended)},
             lambda: _report(seed, players, ended, folder, as_json=False, of=games),
             lambda: bool(ended),
             as_json=request.as_json,
         ),
         contextlib.closing(line),
-        contextlib.closing(many(request, players, games, slots, tell)) as played,
+        contextlib.closing(many(request, players, games, slots, show)) as played,
     ):
         for _ in played:
             pass
@@ -56,14 +56,14 @@ def play_games(request: MatchRequest, players: Mapping[str, str], games: int, sl
 
 
 def _facts(seed: int | None, ended: Sequence[ManyGame]) -> dict[str, Any]:
-    """The summary as JSON data, with the games in the order of the schedule."""
+    """Return the summary as JSON data, with the games in the order of the schedule."""
     return {"seed": seed, **(summarize(ended) if ended else {"games": 0}), "results": [game.to_json() for game in sorted(ended)]}
 
 
 def _report(
     seed: int | None, players: Mapping[str, str], ended: Sequence[ManyGame], folder: Path, *, as_json: bool, of: int | None = None
 ) -> None:
-    """Print the summary of many games. ``of`` is the number that was asked for, if others have not ended."""
+    """Print the summary of many games. ``of`` is the planned number if some have not ended."""
     if as_json:
         put_json(_facts(seed, ended))
         return

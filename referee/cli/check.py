@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from referee.author.check.check import Check, CheckResult
     from referee.author.check.run import CheckRequest, Report
 
-#: A bot that fails this check is checked again as a whole: nothing else is known of it.
+#: After a bot fails this check, the hint is to run all checks again, because the others were skipped.
 _STARTS = "starts"
-#: How each status is shown: different words, so that nobody needs colours.
+#: The word for each status, so that nobody needs colours.
 _MARKS = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
-#: From this width on the text of a result stands beside its name.
+#: From this width on, the text of a result is printed beside its name, not below it.
 _WIDE = 72
-#: More checks than this that are skipped for one reason get one line.
+#: If more checks than this are skipped for the same reason, they share one line.
 _MANY = 2
 
 
@@ -41,16 +41,16 @@ _MANY = 2
 @command
 def check(
     bot: Annotated[str | None, bot_argument()] = None,
-    seat: Annotated[str | None, seat_option(help="Check it at this seat only.  (default: each seat that it plays)")] = None,
+    seat: Annotated[str | None, seat_option(help="Check it only at this seat.  (default: each seat that it plays)")] = None,
     game: Game = None,
     rules: FirstRules = None,
     isolation: BotIsolation = "auto",
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Do this check only; may be given several times."),
+        typer.Option("--only", metavar="NAME", help="Run only this check; may be repeated."),
     ] = None,
     quiet: Quiet = False,
-    list_checks: Annotated[bool, typer.Option("--list", help="List all checks, and do none.")] = False,
+    list_checks: Annotated[bool, typer.Option("--list", help="List all checks without running them.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Check a bot: its start, its answers in every kind of position, its time and memory, and its end.
@@ -66,7 +66,7 @@ def check(
         _list(chosen, as_json=as_json)
         return
     if bot is None:
-        raise UsageError(f"Name the bot to check; for instance: {program()} check my_bot.py")
+        raise UsageError(f"Name the bot to check. Example: {program()} check my_bot.py")
     checked_isolation(isolation, "--isolation")
     from referee.author.check.run import run
     from referee.isolation.launcher import on_builds
@@ -125,7 +125,7 @@ def _print(request: CheckRequest, report: Report) -> None:
         many = [reason for reason, count in reasons.items() if count > _MANY]
         of_seat = [result for result in everything if result.finding.status != "skipped" or result.finding.text not in many]
         if all(result.finding.status == "failed" for result in of_seat):
-            # Nothing to see but the failures, which follow.
+            # The failures follow in their own block.
             of_seat = []
         for group in dict.fromkeys(result.check.group for result in of_seat):
             put(group)
@@ -171,7 +171,7 @@ def _summary(report: Report) -> str:
 
 
 def _hint(request: CheckRequest, report: Report) -> None:
-    """Print the next step: the first failed check again, all checks at all seats if that was done or nothing works, or a match."""
+    """Print the next command: the first failed check, or all checks if that one was run already or the start failed, or a match."""
     from referee.author.check.matches import play_words
 
     failed = next((result for result in report.results if result.finding.status == "failed"), None)
@@ -191,10 +191,10 @@ def _hint(request: CheckRequest, report: Report) -> None:
 @app.command(rich_help_panel=GRADERS)
 @command
 def doctor(as_json: JsonFlag = False) -> None:
-    """Test the sandbox of this machine, and say which extras work here. For each failed check, print the remedy.
+    """Test the sandbox of this machine, and list the installed extras. For each failed check, print the remedy.
 
     A self-check runs in the real sandbox and tries the attacks of a hostile bot. Exit status 1 if --isolation strict is unavailable,
-    or if bots can't get what the default limits promise them.
+    or if this machine has less than the default limits promise each bot.
     """
     from referee.isolation.diagnosis import diagnose
 
@@ -205,9 +205,9 @@ def doctor(as_json: JsonFlag = False) -> None:
         if diagnosis.is_strict and not diagnosis.shortages:
             put(*diagnosis.conclusion())
         elif diagnosis.shortages:
-            say("referee: This machine can't give bots what they are promised; each FAIL below shows its remedy.")
+            say("referee: This machine has less than the default limits promise each bot. Each FAIL below shows its remedy.")
         else:
-            say("referee: Strict isolation is not available here; each FAIL below shows its remedy (see docs/isolation.md).")
+            say("referee: Strict isolation is not available here. Each FAIL below shows its remedy (see docs/isolation.md).")
         put("", *diagnosis.lines(), *_extras_lines(extras))
     if diagnosis.shortages or not diagnosis.is_strict:
         raise typer.Exit(1)

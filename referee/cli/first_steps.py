@@ -1,4 +1,4 @@
-"""games, bots, new and explain: what there is to play, a bot to begin with, and what codes mean."""
+"""games, bots, new and explain: list games and example bots, write a first bot, and explain codes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def games(
 
 
 def _lower(name: str) -> str:
-    """Return the name of one of our games, which a user may have written with capitals."""
+    """Return a game's name in lower case if it is one of our games, else unchanged."""
     return name.lower() if name.lower() in registry.names() else name
 
 
@@ -70,7 +70,7 @@ def _lines(game: Game[Any, Any], wide: int) -> list[str]:
     return [*lines, "", f"Try:  {program()} {tried}"]
 
 
-#: The word for all roles of a game together, and the default name of their folder.
+#: The ROLE that stands for all roles of a game, and the default name of its folder.
 _TEAM = "team"
 
 
@@ -85,7 +85,7 @@ def new(
         ),
     ] = None,
     file: Annotated[str | None, typer.Argument(metavar="FILE", help="The file to write; with --folder and for a team, the folder.")] = None,
-    game: Annotated[str | None, typer.Option("--game", metavar="NAME", help="The game, if several games have the seat.")] = None,
+    game: Annotated[str | None, typer.Option("--game", metavar="NAME", help="The game, if the seat exists in several games.")] = None,
     seat: Annotated[str | None, typer.Option("--seat", metavar="SEAT", help="The seat, in place of ROLE.")] = None,
     lang: Annotated[
         str | None,
@@ -137,7 +137,7 @@ def new(
     put(f"Next:  {build}{play}", f"Check: {check}", *([f"Test:  {written.test}"] if written.test else []))
 
 
-#: The widest line of text: longer ones are hard to read.
+#: The most columns of a line of text, because longer lines are hard to read.
 _WIDEST = 110
 
 

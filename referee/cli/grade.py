@@ -1,4 +1,4 @@
-"""grade run and grade rerun: mark a folder of hand-ins by a rubric, and play the matches of one student again."""
+"""grade run and grade rerun: mark hand-ins by a rubric, and play the matches of one student again."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from referee.grading.grading import OpenGrading
     from referee.grading.values import Grades, Rubric
 
-#: The rubric of a command without one.
+#: The default rubric.
 RUBRIC = "rubric.toml"
 
-grade = group("grade", "Mark hand-ins by a rubric: every test is played in the sandbox, and the marks can be repeated.")
+grade = group("grade", "Mark hand-ins by a rubric: every test is played in the sandbox, and the marks are reproducible.")
 app.add_typer(grade, rich_help_panel=GRADERS)
 
 RubricIsolation = Annotated[
@@ -40,13 +40,13 @@ AfterDue = Annotated[bool, typer.Option("--after-due", help='The due date has pa
 
 
 class MarksIncomplete(RefereeError):
-    """Some matches could not be played, through no fault of the hand-ins."""
+    """Some matches could not be played, which no hand-in caused."""
 
     exit_code = 4
 
 
 class HandInOptions(CommandModel):
-    """How the folder of hand-ins is read. None of these goes without such a folder."""
+    """How the folder of hand-ins is read. All of these options need such a folder."""
 
     rubric: Annotated[Path | None, typer.Option("--rubric", metavar="FILE", help="The rubric.  (default: rubric.toml)")] = None
     isolation: RubricIsolation = None
@@ -61,26 +61,24 @@ class HandInOptions(CommandModel):
             help="How SUBMISSIONS is laid out: auto, gradescope, canvas, moodle or plain.  (default: auto)",
         ),
     ] = None
-    only: Annotated[str | None, typer.Option("--only", metavar="STUDENT", help="Look at the hand-in of one student, and mark it anew.")] = (
-        None
-    )
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="STUDENT", help="Read only the hand-in of one student, and mark it again.")
+    ] = None
     missing_is_zero: Annotated[
         bool, typer.Option("--missing-is-zero", help="Students without a hand-in in SUBMISSIONS lose the marks that they have.")
     ] = False
 
     def check(self, hand_ins: Path | None) -> None:
-        """Raise UsageError for an option that needs a folder of hand-ins, or that could take marks away by mistake."""
+        """Raise UsageError for an option that needs a folder of hand-ins, or that could remove marks by mistake."""
         option = next((name for name, value in self if value not in (None, False)), None)
         if hand_ins is None and option is not None:
-            raise UsageError(
-                f"Without SUBMISSIONS, the grading in --out continues as it was begun, so there is no --{option.replace('_', '-')}; leave it out."
-            )
+            raise UsageError(f"--{option.replace('_', '-')} needs SUBMISSIONS. Leave it out to continue the grading in --out unchanged.")
         if self.only is not None and self.missing_is_zero:
-            raise UsageError("--only looks at one student, so there is no --missing-is-zero; leave it out.")
+            raise UsageError("--missing-is-zero can't be used with --only, which reads one student's hand-in. Leave it out.")
 
 
 class MarksOptions(CommandModel):
-    """What is written beside the tables of marks."""
+    """Files that are written in addition to the tables of marks."""
 
     after_due: AfterDue = False
     gradebook: Annotated[
@@ -91,9 +89,9 @@ class MarksOptions(CommandModel):
     ] = None
 
     def check(self) -> None:
-        """Raise UsageError for a gradebook that does not exist, or for a column of none."""
+        """Raise UsageError for a gradebook that does not exist, or for a column without a gradebook."""
         if self.gradebook is None and self.column is not None:
-            raise UsageError("Without --gradebook there is no --column; leave it out.")
+            raise UsageError("--column needs --gradebook.")
         if self.gradebook is not None and not self.gradebook.is_file():
             raise UsageError(f"The gradebook {self.gradebook} does not exist, or is not a file.")
 
@@ -106,7 +104,7 @@ def run(
         Path | None,
         typer.Argument(
             metavar="SUBMISSIONS",
-            help="A folder of files, folders and archives, or a bulk download of Gradescope, Canvas or Moodle.  (default: what --out was begun with)",
+            help="A folder of files, folders and archives, or a bulk download of Gradescope, Canvas or Moodle.  (default: the folder with which the grading in --out was begun)",
         ),
     ] = None,
     reading: HandInOptions,
@@ -122,7 +120,7 @@ def run(
     force: Force = False,
     series: SeriesOptions,
 ) -> None:
-    """Mark hand-ins by a rubric: every test is played in the sandbox, and the marks can be repeated.
+    """Mark hand-ins by a rubric: every test is played in the sandbox, and the marks are reproducible.
 
     After an interruption, run the same command again: it keeps all marks and continues.
     """
@@ -131,7 +129,7 @@ def run(
     from referee.grading.grading import is_begun
 
     if submissions is None and out is None:
-        raise UsageError(f"Say what to grade: {program()} grade run SUBMISSIONS --rubric FILE --out DIR")
+        raise UsageError(f"Name what to grade: {program()} grade run SUBMISSIONS --rubric FILE --out DIR")
     reading.check(submissions)
     marks.check()
     keeps_rubric = reading.rubric is None and reading.isolation is None and not Path(RUBRIC).exists() and out is not None and is_begun(out)
@@ -153,7 +151,7 @@ def rerun(
     after_due: AfterDue = False,
     series: SeriesOptions,
 ) -> None:
-    """Play all matches of one student again, compare them with those of before, and write the marks anew."""
+    """Play all matches of one student again, compare them with the earlier ones, and write the marks again."""
     need_league("grade")
     from referee.grading.grade_class import Selection, grade_class
 
@@ -169,15 +167,15 @@ def _check_outputs(folder: Path, inputs: list[Path], gradebook: Path | None, *, 
 
     is_ours = is_begun(folder) or force
     for path in _outputs(folder):
-        # The folder of the marks may be in that of the hand-ins, where it is no hand-in.
+        # The folder of the marks may lie in that of the hand-ins. It isn't read as a hand-in there.
         check_output(path, no_mark, [each for each in inputs if path.is_dir() or each.is_file()], force=is_ours)
     if gradebook is not None:
-        # A begun grading can have any file beside the marks.
+        # The folder of a begun grading may contain other files.
         check_output(_filled(folder, gradebook), is_gradebook, inputs, force=force)
 
 
 def _outputs(folder: Path) -> Iterator[Path]:
-    """Yield the folders and files of the marks; of the students' folders, the files that are there."""
+    """Yield the folders and files of the marks, and the files that exist in the students' folders."""
     from referee.grading import handout, tables
     from referee.grading.grading import RUBRIC as RUBRIC_USED
     from referee.pages.replay_scripts import PAGES, REPORT, VIEWER
@@ -190,12 +188,12 @@ def _outputs(folder: Path) -> Iterator[Path]:
 
 
 def _filled(folder: Path, gradebook: Path) -> Path:
-    """Return the file into which a gradebook is filled."""
+    """Return the path of the filled gradebook."""
     return folder / f"gradebook-{gradebook.name}"
 
 
 def load_rubric(path: Path | None, isolation: str | None) -> Rubric:
-    """Return a rubric, at another level of isolation if ``isolation`` names one."""
+    """Return the rubric of a file. ``isolation`` replaces its level of isolation."""
     from referee.grading.rubric import load
 
     if isolation not in (None, "strict", "limits", "none"):
@@ -212,7 +210,7 @@ def _default_folder(rubric: Rubric | None) -> Path:
 
 
 def player(series: SeriesOptions, *, is_check: bool = False) -> Callable[[OpenGrading], None]:
-    """Return the function that plays the matches of a grading that have no result yet. ``is_check``: only example bots play."""
+    """Return the function that plays the matches of a grading that have no result yet. ``is_check``: all bots are example bots."""
     workers = series.place()
 
     def play(opened: OpenGrading) -> None:
@@ -261,11 +259,11 @@ def _finish(grades: Grades, done: list[str], marks: MarksOptions, *, as_json: bo
         return
     count = sum(not student.is_complete for student in grades.students)
     text = (
-        f"The marks of {counted(count, 'student')} are not complete: matches could not be played, through no fault of the "
-        f"{'hand-in' if count == 1 else 'hand-ins'}. Play them again: {again(grades.folder)}"
+        f"The marks of {counted(count, 'student')} are incomplete: matches could not be played, which no hand-in caused. "
+        f"Play them again: {again(grades.folder)}"
     )
     if as_json:
-        # The marks are the one object on stdout.
+        # Stdout has the object with the marks already.
         complain(f"referee: {text}")
         raise typer.Exit(MarksIncomplete.exit_code)
     raise MarksIncomplete(text)
@@ -279,7 +277,7 @@ def put_grades(grades: Grades) -> None:
 
 
 def _fill(gradebook: Path, grades: Grades, marks: MarksOptions) -> None:
-    """Fill an exported gradebook, and say which marks are not in it."""
+    """Fill an exported gradebook, and print which students it doesn't contain."""
     from referee.grading import gradebook as gradebooks
 
     written = _filled(grades.folder, gradebook)

@@ -38,14 +38,14 @@ if TYPE_CHECKING:
 league = group("league", "Play many matches between teams: standings, ratings, a report.")
 app.add_typer(league, rich_help_panel=INSTRUCTORS)
 
-#: Starting the programs of more teams than this takes long, so people are told.
+#: Starting the programs of more teams than this takes long, so the command prints a message first.
 _MANY_TEAMS = 20
-#: The folder for leagues that are given none.
+#: The default folder of leagues.
 _FOLDER = Path("matches/leagues")
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The league's folder.")]
 Void = Annotated[
-    int | None, typer.Option("--void", metavar="N", help="Go on although a change makes so many played matches void; they are kept.")
+    int | None, typer.Option("--void", metavar="N", help="Go on although a change makes this number of played matches void; they are kept.")
 ]
 
 
@@ -65,7 +65,7 @@ def run(
     flags: LeagueFlags,
     series: SeriesOptions,
 ) -> None:
-    """Begin a league and play it to the end, or go on with it after a change of its file. Options win over the file.
+    """Begin a league and play it to the end, or go on with it after a change of its file. Options override the file.
 
     In a folder, each program, each folder of programs and each archive is a team.
     """
@@ -83,7 +83,7 @@ def run(
     if is_results(file):
         if out is not None or database is not None:
             option = "--database" if out is None else "--out"
-            raise UsageError(f"{file} is the folder of a league, which goes on there: leave out {option}.")
+            raise UsageError(f"{file} is the folder of a begun league. Leave out {option} to go on with it.")
         origin = edit.file_of(file)
         if not flags.changes("", None) and (series.slots is None or origin is None):
             _go_on(file, None, "", void, place, series)
@@ -120,7 +120,7 @@ def _begin(
     edit.check_void(edit.Edit(config, 0, "", []), void, _agrees)
     schedule, place = Schedule(config, config.teams), place.or_slots(config.slots)
     _check_roles(schedule, config.teams, place)
-    # The workers come first: without them there is no league.
+    # Before the league's folder is written, because this raises an error if workers are unavailable.
     pool = open_pool(schedule.terms, schedule.teams, folder / REPLAYS, place, say)
     with contextlib.closing(pool), contextlib.closing(begin(config, folder, database, path)) as opened, opened.store.claim():
         source.write(folder)
@@ -143,11 +143,11 @@ def init(
     from referee.league.team_folder import FILE, write_new
 
     if os.path.lexists(folder / FILE):
-        raise UsageError(f"{folder / FILE} is there already, and nothing is overwritten; move it away first.")
+        raise UsageError(f"{folder / FILE} exists already. Move it away to get a new one.")
     with TemporaryDirectory() as scratch:
-        asked = {name: value for name, value in (("game", game), ("rules", rules)) if value is not None}
-        found = prepared(folder, changes=lambda _: asked, handed_in=lambda _: Path(scratch), tell=say).league
-    put(str(write_new(folder, found.game, found.rules, {team.name for team in found.teams})))
+        options = {name: value for name, value in (("game", game), ("rules", rules)) if value is not None}
+        config = prepared(folder, changes=lambda _: options, handed_in=lambda _: Path(scratch), tell=say).league
+    put(str(write_new(folder, config.game, config.rules, {team.name for team in config.teams})))
     put(f"Next:  {program()} league run {shlex.quote(str(folder))}")
 
 
@@ -176,12 +176,12 @@ def resume(
     void: Void = None,
     series: SeriesOptions,
 ) -> None:
-    """Continue a league: play the matches that have no result yet, as its file and its teams' files are now."""
+    """Continue a league: play the matches that have no result yet. Changes of its file and of its teams' files apply."""
     _go_on(folder, None, "", void, series.place(), series)
 
 
 def _go_on(folder: Path, source: LeagueSource | None, path: str, void: int | None, workers: Workers, series: SeriesOptions) -> None:
-    """Go on with a league, as it is now: edited, or as its file says. ``path`` is that of another file."""
+    """Go on with a league, after the changes in ``source`` or else in its file. ``path`` is the path of the new file."""
     from referee.league import edit
     from referee.league.league_schedule import Schedule
     from referee.tournament import commitment
@@ -202,7 +202,7 @@ def _go_on(folder: Path, source: LeagueSource | None, path: str, void: int | Non
 
 
 def _agrees(question: str) -> bool:
-    """Ask the person at the terminal, if there is one."""
+    """Return the answer to a yes-or-no question at the terminal; False if there is no terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty() and typer.confirm(question, err=True)
 
 
@@ -215,7 +215,7 @@ def standings(
 ) -> None:
     """Print the standings with ratings."""
     if as_csv and as_json:
-        raise UsageError("Say which form to print: --csv or --json.")
+        raise UsageError("--csv and --json can't be used together.")
     with _opened(folder) as opened:
         put_standings(opened, as_json=as_json, as_csv=as_csv)
 
@@ -232,7 +232,7 @@ def report(
     page: PageOptions,
     out: Annotated[Path | None, typer.Option("--out", metavar="FOLDER", help="Write into this folder.  (default: the league's)")] = None,
     force: Force = False,
-    alone: Annotated[bool, typer.Option("--alone", help="Write the page alone, without the replays that its viewer shows.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Write only the page, without the replays for its viewer.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Write the report: one page with standings, crosstable, ratings, endings and every match, with a viewer of their replays."""
@@ -295,7 +295,7 @@ def export(folder: Folder, output: ExportOptions) -> None:
 @league.command("verify")
 @command
 def verify(folder: Folder, as_json: JsonFlag = False) -> None:
-    """Simulate every replay again, and compute the standings from the replays alone."""
+    """Simulate every replay again, and compute the standings only from the replays."""
     with _opened(folder) as opened:
         from referee.league.verify import verify_league
 
@@ -310,20 +310,20 @@ def _opened(folder: Path) -> contextlib.closing[OpenLeague]:
 
 
 def _check_roles(schedule: Schedule, teams: Sequence[Entry], workers: Workers) -> None:
-    """Raise UsageError if a team's program plays one role only. Workers of other machines may have interpreters that this one lacks."""
+    """Raise UsageError if a team's program plays only one role. Workers on other machines, which may have other interpreters, skip this."""
     from referee.tournament.roles import check_roles
 
     if not workers.is_here:
         return
     workers.check_machine(schedule.terms.options)
     if len(teams) > _MANY_TEAMS:
-        say(f"Each program of {len(teams):,} teams is started once in each role, to see whether it plays it.")
+        say(f"Each program of {len(teams):,} teams is started once in each role, to test whether it plays that role.")
     league = schedule.league
     settings = schedule.game.codec.settings(league.rules, dict(league.variants[0].settings))
     try:
         check_roles(teams, schedule.game, settings, schedule.terms)
     except (KeyboardInterrupt, SystemExit):
-        complain(f"0 matches were played: the programs of {counted(len(teams), 'team')} were being started to see which roles they play.")
+        complain(f"No match was played yet: the programs of {counted(len(teams), 'team')} were being tested for the roles they play.")
         raise
 
 
@@ -352,12 +352,12 @@ def _play(opened: OpenLeague, pool: Pool, series: SeriesOptions) -> None:
         sys.stdout.flush()
         if played.plan.unplayed:
             count = counted(len(played.plan.unplayed), "match")
-            complain(f"referee: {count} could not be played, through no fault of the teams. Play again:  {again(opened)}")
+            complain(f"referee: {count} could not be played; the teams did not cause that. Play again:  {again(opened)}")
             raise typer.Exit(PlayStopped.exit_code)
     except (KeyboardInterrupt, SystemExit):
-        # Ctrl-C, or a signal that asks for the end.
+        # Ctrl-C, or a signal such as SIGTERM.
         counts = opened.view.state().counts
         complain(f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')} are done and stored. Go on:  {again(opened)}")
         raise
     except (PlayStopped, StoreError) as error:
-        raise type(error)(f"{error} What is done is stored. Go on afterwards:  {again(opened)}") from None
+        raise type(error)(f"{error} Finished matches are stored. Go on afterwards:  {again(opened)}") from None

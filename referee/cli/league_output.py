@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from referee.tournament.values import Task
 
 
-#: The width of a table where there is no terminal.
+#: The width of a table without a terminal.
 _WIDE = 110
 
 
@@ -53,7 +53,7 @@ def put_standings(opened: OpenLeague, *, as_json: bool, as_csv: bool = False) ->
 
 
 def top(opened: OpenLeague, state: LeagueState, wide: int, high: int) -> list[str]:
-    """The first lines of the standings while the league runs."""
+    """Return the first lines of the standings, shown while the league runs."""
     places = opened.standings(state, resamples=100)[:high]
     return table(places, wide, is_live=state.is_live, kind=opened.league.format.kind) if state.results else []
 
@@ -65,7 +65,7 @@ _PAUSE, _LEAST_PAUSE, _MOST_PAUSE = 5.0, 2.0, 15.0
 class LiveProgress(ProgressLines):
     """Shows the standings, the running matches and the speed as a table that is redrawn in place.
 
-    ``standings`` returns the lines of the table, within a number of columns and of lines.
+    ``standings`` returns the lines of the table, for a number of columns and of lines.
     """
 
     def __init__(self, counts: Callable[[], MatchCounts], standings: Callable[[int, int], list[str]], replays: Path | None = None) -> None:
@@ -79,7 +79,7 @@ class LiveProgress(ProgressLines):
         self._table: list[str] = []
 
     def start(self) -> None:
-        """Begin to show."""
+        """Begin to show the table."""
         self._live.start()
 
     def stop(self) -> None:
@@ -132,7 +132,7 @@ class ExportOptions(CommandModel):
     def model_post_init(self, context: object) -> None:
         """Raise UsageError unless one form is named."""
         if self.as_csv == self.as_json:
-            raise UsageError("Say which form to export: --csv or --json.")
+            raise UsageError("Name one form: --csv or --json.")
 
     def put(
         self,
@@ -142,7 +142,7 @@ class ExportOptions(CommandModel):
         about: Mapping[str, Any],
         teams: Mapping[str, Mapping[str, Any]],
     ) -> None:
-        """Print all matches of a folder, or write them to a file: as CSV with facts about ``teams`` by their names, or as JSON with facts ``about`` them."""
+        """Print all matches of a folder, or write them to a file: as CSV with facts about ``teams`` by name, or as JSON with the keys of ``about``."""
         text = json.dumps({**about, "matches": rows}, indent=1) + "\n" if self.as_json else as_csv_text(rows, seats, teams)
         if self.out is None:
             put(*text.splitlines()) if self.as_json else put_csv(text)
@@ -152,7 +152,7 @@ class ExportOptions(CommandModel):
 
 
 def put_check(verify: Callable[[Progress | None], ReplayCheck], *, as_json: bool) -> None:
-    """Check everything against the replays, and print what was found. Exit status 1 if there is a problem."""
+    """Check the stored results against the replays, and print the problems. Exit status 1 if there is one."""
     check = verify(None if as_json else plain_progress("checked"))
     if as_json:
         put_json(check.to_json())
@@ -166,6 +166,6 @@ def put_check(verify: Callable[[Progress | None], ReplayCheck], *, as_json: bool
 
 
 def plain_progress(what: str) -> Callable[[int, int], None]:
-    """Return a listener that prints a line every ten seconds; ``what`` are the things that are done."""
+    """Return a listener that prints "10 of 20 ``what``" every ten seconds."""
     print_seldom = seldom(LINE_SECONDS)
     return lambda done, total: print_seldom(f"{done:,} of {total:,} {what}")

@@ -1,4 +1,4 @@
-"""The command line: all commands, each module of which registers its own, and the function that runs one."""
+"""The complete command line: importing this module registers all commands."""
 
 from __future__ import annotations
 

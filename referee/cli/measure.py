@@ -1,4 +1,4 @@
-"""compare: which of two bots is better."""
+"""compare: play duels until a statistical test decides which of two bots is better."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from referee.cli.app import AUTHORS, app, command, put, put_json, put_more, say, told_anyway
+from referee.cli.app import AUTHORS, app, command, put, put_json, put_more, reporting_when_interrupted, say
 from referee.cli.models import CommandModel
 from referee.cli.options import CommandFlags, OutputOptions, Slots, bot_argument, seat_option
 from referee.cli.terminal import StatusLine
@@ -44,7 +44,7 @@ def compare(
     against: Annotated[
         list[str] | None, typer.Option("--against", metavar="C", help="Let both play this opponent instead of each other; may be repeated.")
     ] = None,
-    seat: Annotated[str | None, seat_option(help="Compare them in this role only.  (default: in each role that both play)")] = None,
+    seat: Annotated[str | None, seat_option(help="Compare them only in this role.  (default: in each role that both play)")] = None,
     test: TrialOptions,
     slots: Slots = None,
     out: Annotated[
@@ -58,7 +58,7 @@ def compare(
 ) -> None:
     """Find out whether bot A is better than bot B, with as few duels as possible.
 
-    The command plays duels from random starts until a sequential test decides. Bots that play both roles meet in both. Bots of one role play against
+    The command plays duels from random starts until a sequential test decides. Bots that play both roles play each other. Bots of one role play against
     the same opponent: C, or else an example bot. Exit status: 0 decided, 1 undecided.
     """
     need_league("compare")
@@ -69,7 +69,7 @@ def compare(
         check_not_input(out, match.replace(out=str(out)).with_inputs(bots).inputs)
     comparison = _begun(match, bots, test, slots, seat, out, as_json=output.as_json)
     say(f"seed {comparison.seed}", *comparison.why, *comparison.setting())
-    with told_anyway(
+    with reporting_when_interrupted(
         comparison.to_json,
         lambda: _put_report(comparison, out, is_whole=False),
         lambda: comparison.matches > 0,
@@ -95,18 +95,18 @@ def _begun(
     *,
     as_json: bool,
 ) -> BotComparison:
-    """Return a comparison that has begun: its bots have been started, to see which roles they play."""
+    """Return a comparison, after starting its bots to test which roles they play."""
     from referee.tournament.compare import SequentialTest
     from referee.tournament.comparison import begin
 
     rule = SequentialTest(test.p0, test.p1, test.alpha, test.beta, test.duels)
-    begins = contextlib.closing(StatusLine("The bots are started, to see which roles they play."))
+    begins = contextlib.closing(StatusLine("The bots are started to test which roles they play."))
     with (
         begins,
-        told_anyway(
+        reporting_when_interrupted(
             lambda: {"matches": 0, "duels": 0},
             lambda: put(
-                f"Undecided after 0 of at most {counted(test.duels, 'duel')}: the bots were being started to see which roles they play."
+                f"Undecided after 0 of at most {counted(test.duels, 'duel')}: the bots were being started to test which roles they play."
             ),
             lambda: False,
             as_json=as_json,
@@ -123,7 +123,7 @@ def _play(comparison: BotComparison, out: Path | None) -> None:
     line = StatusLine()
 
     def tick() -> None:
-        """A match has ended."""
+        """Show the result so far after a match."""
         line.show(state.line())
 
     def note(text: str) -> None:
@@ -131,17 +131,17 @@ def _play(comparison: BotComparison, out: Path | None) -> None:
         line.clear()
         say(text)
 
-    def tell_kept(count: int) -> None:
+    def report_stored(count: int) -> None:
         if count:
             say(f"{counted(count, 'match')} of earlier runs in {out}/ {'is' if count == 1 else 'are'} not played again.")
 
-    with contextlib.closing(line), contextlib.closing(duels_of(comparison, out, tick, note, tell_kept)) as states:
+    with contextlib.closing(line), contextlib.closing(duels_of(comparison, out, tick, note, report_stored)) as states:
         for state in states:
             line.show(state.line())
 
 
 def _put_report(comparison: BotComparison, out: Path | None, *, is_whole: bool) -> None:
-    """Print the state of the comparison. ``is_whole``: it has come to its end."""
+    """Print the state of the comparison. ``is_whole``: it has ended."""
     from referee.tournament.comparison_store import MATCHES_FILE
 
     sentence, *more = comparison.lines(is_whole=is_whole)

@@ -1,4 +1,4 @@
-"""Options that commands share are fields of models; a command that takes a model has an option for each field."""
+"""Models whose fields are options of commands: a command that takes a model has an option for each field."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _ARGUMENT = type(typer.Argument())
 class CommandModel(BaseModel):
     """Options of a command: the fields with a ``typer.Option`` in their annotation, or a flag in their declaration by ``sections.option``.
 
-    An option without a value is absent, not None. ``panels`` holds the panels of the help by field. Pydantic builds a model when it is first
-    used: a start that built those of all commands would take longer.
+    An option without a value is absent, not None. ``panels`` holds the panels of the help by field. Pydantic builds each model when it is first
+    used, because building the models of all commands would slow down each start.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -43,26 +43,26 @@ class CommandModel(BaseModel):
 
 
 def _named(text: str) -> str:
-    """Return the text of a path. An empty one is refused: as a path it would be the current folder."""
+    """Return the text of a path. Refuse an empty one, which would mean the current folder."""
     if not text:
         raise typer.BadParameter("it is empty; name a file or a folder.")
     return text
 
 
 def named_path(text: str) -> Path:
-    """Return the path that an argument or an option names, which may not be empty."""
+    """Return the path that an argument or an option names. Refuse an empty one."""
     return Path(_named(text))
 
 
 def _file_path(text: str) -> Path:
-    """Return the path of a file. A name with a slash at its end is a folder's."""
+    """Return the path of a file. Refuse a name that ends with a slash, because it means a folder."""
     if text.endswith("/"):
         raise typer.BadParameter("it ends in /, as the name of a folder does; name a file.")
     return named_path(text)
 
 
 def _refuses_empty_paths(parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter of a command as it is; where its values are paths, an empty one is refused when they are read."""
+    """Return a parameter of a command. If its values are paths, the parameter refuses empty ones."""
     kind, *infos = get_args(parameter.annotation) if hasattr(parameter.annotation, "__metadata__") else (parameter.annotation,)
     is_path = kind is Path or Path in get_args(kind)
     for info in infos:
@@ -107,6 +107,6 @@ def with_fields(function: Callable[..., None]) -> Callable[..., None]:
 
     options = [_refuses_empty_paths(parameter) for parameter in options]
     command.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
-    # The types themselves: typer evaluates their texts otherwise, for each command at each start.
+    # Set the types themselves, or typer would evaluate their texts for each command at each start.
     command.__annotations__ = {each.name: each.annotation for each in options}
     return command

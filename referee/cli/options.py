@@ -57,7 +57,7 @@ Slots = Annotated[int | None, typer.Option("--slots", metavar="N", help=SLOTS_HE
 
 
 class CommandFlags(MatchRequest, CommandModel):
-    """The options of a match as those of a command."""
+    """A request for a match, whose fields are options of a command."""
 
     model_config = ConfigDict(frozen=True, extra="allow", defer_build=True)
     panels: ClassVar[Mapping[str, str]] = {"rules": RULES_HELP, "size": RULES_HELP, "set": RULES_HELP, "limit": WALLS_HELP}
@@ -74,16 +74,16 @@ _league = functools.partial(typer.Option, rich_help_panel="IN PLACE OF THE LEAGU
 
 
 class LeagueFlags(CommandFlags):
-    """The options of a league that win over its file: those of its schedule, and the settings of the game."""
+    """The options of a league that override its file: those of its schedule, and the settings of the game."""
 
     format: Annotated[
         str | None, _league("--format", metavar="FORMAT", help="round-robin, swiss, elimination or tables.  (default: round-robin)")
     ] = None
     rounds: Annotated[int | None, _league("--rounds", metavar="N", min=1, help="The rounds of swiss and tables.")] = None
-    starts: Annotated[int | None, _league("--starts", metavar="N", min=1, help="Draw so many starts.  (default: the standard start)")] = (
-        None
-    )
-    repeat: Annotated[int | None, _league("--repeat", metavar="N", min=1, help="Play each duel so often.  (default: 1)")] = None
+    starts: Annotated[
+        int | None, _league("--starts", metavar="N", min=1, help="Draw this number of starts.  (default: the standard start)")
+    ] = None
+    repeat: Annotated[int | None, _league("--repeat", metavar="N", min=1, help="Play each duel N times.  (default: 1)")] = None
     isolation: Annotated[str | None, isolation_option(help="As for referee play.", rich_help_panel="IN PLACE OF THE LEAGUE FILE")] = None
 
     @classmethod
@@ -94,7 +94,7 @@ class LeagueFlags(CommandFlags):
         yield from (*(parameters[name] for name in names), *_settings())
 
     def changes(self, game: str, slots: int | None) -> dict[str, Any]:
-        """Return the values in place of those of a league file for ``game``; ``slots`` is the value of another option."""
+        """Return the values that override those of a league file for ``game``. ``slots`` is the value of another option."""
         names = ("format", "rounds", "repeat", "isolation", "game", "rules", "seed")
         values = {name: value for name in names if (value := getattr(self, name)) is not None}
         values |= {} if slots is None else {"slots": slots}
@@ -104,7 +104,7 @@ class LeagueFlags(CommandFlags):
 
 
 def _settings() -> Iterator[inspect.Parameter]:
-    """Yield a hidden option for each setting of our games, but not for the number of players. Settings of the same name share one."""
+    """Yield a hidden option for each setting of our games except the number of players. Settings of the same name share one."""
     settings: dict[str, Option] = {}
     for info in map(games.info, games.names()):
         for setting in info.options:
@@ -142,7 +142,7 @@ Browser = Annotated[bool, page_option("--browser/--no-browser", help="Open the p
 
 
 class ListenOptions(CommandModel):
-    """Where a server of pages listens, and for which names."""
+    """The address at which a server of pages listens, and the host names that it accepts."""
 
     host: Annotated[
         str, page_option("--host", metavar="ADDRESS", help="The address of the page's server; 0.0.0.0 admits other machines.")
@@ -174,7 +174,7 @@ class WorkerOptions(CommandModel):
     ] = None
 
     def place(self) -> Workers:
-        """Return where the matches are played. Raises UsageError for a number of slots or an address that can't be."""
+        """Return where the matches are played. Raises UsageError for an impossible number of slots or a wrong address."""
         check_place(self.slots, self.cluster)
         return Workers(self.slots, self.cluster)
 

@@ -38,9 +38,9 @@ class MatchPageOptions(PageOptions):
     stay: Annotated[bool | None, page_option("--stay/--no-stay", help="Serve the page until Ctrl-C.  (default: at a terminal)")] = None
 
     def show(self, game: Game[Any, Any], *, has_people: bool, as_json: bool) -> Show:
-        """Return how the pages of a match are served. UsageError for a pace that isn't one, or not one of programs."""
+        """Return how the pages of a match are served. UsageError for an unknown pace, or for ``wait`` without a person."""
         if self.pace is not None and not self.is_live and not has_people:
-            say("note: --pace does nothing here: it is for a match with a person, or with --live.")
+            say("note: --pace has no effect here. It is for a match with a person, or with --live.")
         pace = read_pace(self.pace, game.human_play.pace if game.human_play is not None else None)
         if self.pace == "wait" and self.is_live and not has_people:
             raise UsageError("--pace wait is for a match with a person; programs play at 1, 2, 4, 8, 15 or 30 steps a second.")
@@ -83,13 +83,13 @@ class BoundPage(NamedTuple):
         return names_of(self.options.host, self.options.name)
 
     def announcer(self, page: str, what: str = "page") -> Callable[[], None]:
-        """Return a function that prints the address of a page, and opens it. ``what`` Ctrl-C ends."""
+        """Return a function that prints the address of a page, and opens it. ``what`` names what Ctrl-C ends, such as "page"."""
 
         def announce() -> None:
-            tell_port(self.options.port, self.listener.getsockname()[1])
+            put_port(self.options.port, self.listener.getsockname()[1])
             put(self.top + page)
-            # A phone shows the list better than the projector's page.
-            tell_code(self.top if page == "projector" else self.top + page, self.options.host)
+            # The code leads to the list, because the projector's page suits no phone.
+            put_code(self.top if page == "projector" else self.top + page, self.options.host)
             sys.stdout.flush()
             if self.options.browser:
                 open_pages([self.top + page])
@@ -99,14 +99,14 @@ class BoundPage(NamedTuple):
 
 
 def bind_page(options: PageOptions) -> BoundPage:
-    """Return a listener for pages. UsageError if there is none at that address and port."""
+    """Return a listener for pages. UsageError if the address or the port is unavailable."""
     from referee.pages.security import new_token
     from referee.pages.serve import bind
 
     return BoundPage(options, bind(options.host, options.port), new_token())
 
 
-def tell_port(requested: int | None, port: int) -> None:
+def put_port(requested: int | None, port: int) -> None:
     """Print a line if the server uses another port than the requested one."""
     from referee.pages.serve import PORT
 
@@ -114,7 +114,7 @@ def tell_port(requested: int | None, port: int) -> None:
         say(f"Port {number} is in use; the page is on port {port} instead.")
 
 
-def tell_code(address: str, host: str) -> None:
+def put_code(address: str, host: str) -> None:
     """Print an address as a QR code for phones on stderr, if other machines can reach the server."""
     from referee.pages import qr, serve
 
@@ -124,15 +124,15 @@ def tell_code(address: str, host: str) -> None:
     say(*code.splitlines() or [f"note: a QR code of this address needs the package segno; {install_command('segno')}"])
 
 
-def tell(pages: MatchPages, people: tuple[Seat, ...], show: Show) -> None:
+def put_addresses(pages: MatchPages, people: tuple[Seat, ...], show: Show) -> None:
     """Print the addresses, and open the page of each person, or else the spectators' page, in a browser on this machine."""
-    tell_port(show.port, pages.port)
+    put_port(show.port, pages.port)
     for seat in people:
         say(f"{the_seat(seat)} plays at  {pages.addresses[seat]}")
-        tell_code(pages.addresses[seat], show.host)
+        put_code(pages.addresses[seat], show.host)
     say(f"Spectators watch at  {pages.addresses[None]}")
     if not people:
-        tell_code(pages.addresses[None], show.host)
+        put_code(pages.addresses[None], show.host)
     if show.is_live:
         say(f"For a projector  {pages.addresses[None]}projector")
     if people:
@@ -142,7 +142,7 @@ def tell(pages: MatchPages, people: tuple[Seat, ...], show: Show) -> None:
 
 
 def open_pages(addresses: list[str]) -> None:
-    """Open addresses in the browser, or say that there is no display: a text browser would take over the terminal."""
+    """Open addresses in the browser. Without a display, print a message, because a text browser would take over the terminal."""
     import webbrowser
 
     from referee.pages.secret_address import way_to
@@ -152,4 +152,4 @@ def open_pages(addresses: list[str]) -> None:
     with contextlib.suppress(webbrowser.Error, OSError):
         if sum([webbrowser.open_new(way_to(address).as_uri()) for address in addresses]):
             return
-    say("There is no display here to open it on: open the address in a browser.")
+    say("This machine has no display. Open the address in a browser.")

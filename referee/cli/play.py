@@ -1,4 +1,4 @@
-"""play, duel and bots: commands that run matches."""
+"""play and duel: commands that run matches."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from referee.replay.events import MatchResult
 
 
-#: How the result of a duel begins.
+#: The beginning of the file with the result of a duel.
 _DUEL = re.compile(rb'\{\n  "teams": ')
 _many = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
 
@@ -43,7 +43,7 @@ _many = partial(typer.Option, metavar="N", rich_help_panel="MANY GAMES")
 class ManyOptions(CommandModel):
     """Many games of the same players."""
 
-    games: Annotated[int | None, _many("--games", help="Play so many games, each from another random start.", min=1)] = None
+    games: Annotated[int | None, _many("--games", help="Play this number of games, each from another random start.", min=1)] = None
     slots: Annotated[int | None, _many("--slots", help=SLOTS_HELP)] = None
 
 
@@ -84,7 +84,7 @@ def play(
     else:
         request, lineup = request.resumed(start, request.players)
         assert request.start is not None
-        # Before anything is started.
+        # Print the notes before anything is started.
         say(*(f"note: {note}" for note in request.start.notes))
     be_quiet(is_on=request.quiet)
     request = request.with_inputs(lineup.values())
@@ -96,7 +96,7 @@ def play(
         play_games(request, lineup, many.games, many.slots)
         return
     if many.slots is not None:
-        raise UsageError("--slots is for many games; say how many with --games N.")
+        raise UsageError("--slots is for many games; add --games N.")
     show = page.show(request.game_object, has_people=HUMAN in lineup.values(), as_json=request.as_json)
     if not run_match(request, lineup, show=show, report=partial(_put_result, request)).started:
         raise typer.Exit(3)

@@ -41,7 +41,7 @@ def verify(
         if problem is None:
             put(f"{file}: good, {counted(steps, 'step')}")
         else:
-            # A file that can't be read is named in the sentence already.
+            # The sentence about an unreadable file names it already.
             named = "" if problem["kind"] == "unreadable" else f"{file}: "
             text = str(problem["text"])
             say(f"referee: {named}{text}" + "." * (text[-1:] not in (".", "?")))
@@ -88,7 +88,7 @@ def show(
 
 
 def _end(file: Path, problem: str) -> NoReturn:
-    """Say why a replay doesn't verify, and exit with status 1."""
+    """Print why a replay doesn't verify, and exit with status 1."""
     say(f"referee: {file}: {problem.rstrip('.')}.")
     raise typer.Exit(1)
 
@@ -101,7 +101,7 @@ def analyze(
         bool, typer.Option("--all", help="List every step that could have changed the verdict, not only those that changed it.")
     ] = False,
     seconds: Annotated[
-        float, typer.Option("--seconds", min=0.0, max=1e6, help="The most processor time to spend; the output names what it leaves out.")
+        float, typer.Option("--seconds", min=0.0, max=1e6, help="The most processor time to spend; the output lists what was left out.")
     ] = 60.0,
     as_json: JsonFlag = False,
 ) -> None:
@@ -115,14 +115,14 @@ def analyze(
     analysis = MatchAnalysis(file, seconds)
     if analysis.game.analysis is None and analysis.game.appraisal is None:
         raise UsageError(
-            f"There is nothing to analyze in a match of {analysis.game.info.name}: its moves have no measure and its positions no verdict."
+            f"A match of {analysis.game.info.name} can't be analyzed: the game has neither a measure for moves nor verdicts on positions."
         )
     say_seldom = seldom()
 
-    def tell(position: int) -> None:
+    def show_progress(position: int) -> None:
         say_seldom(f"judged up to step {position:,}")
 
-    analysis.run(every=every, on_judged=tell)
+    analysis.run(every=every, on_judged=show_progress)
     if as_json:
         put_json(analysis_json(file, analysis))
     else:

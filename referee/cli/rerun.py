@@ -45,13 +45,13 @@ def rerun(
             metavar="SECONDS",
             min=0.001,
             max=1e6,
-            help="The limit for one answer.  (default: 5 times that of the match and 5 more)",
+            help="The limit for one answer.  (default: 5 times that of the match plus 5 s)",
         ),
     ] = None,
     most: Annotated[int, typer.Option("--differences", metavar="N", min=0, help="The most differences to list.")] = 5,
     as_json: JsonFlag = False,
 ) -> None:
-    """Ask a bot the questions of a replay again, and say where its answers differ from the recorded ones.
+    """Ask a bot the questions of a replay again, and list where its answers differ from the recorded ones.
 
     Exit status 1 if an answer differs, or if the replay doesn't verify; 2 if the file isn't a replay.
     """
@@ -64,7 +64,7 @@ def rerun(
     subject = program_of(bot, recorded)
     limits = limits_of(recorded.replay.head)
     if higher := limits.above(Limits()):
-        say(f"note: The limits are those of the match, which are higher than the default ones: {', '.join(higher)}.")
+        say(f"note: The limits of the match apply, which are higher than the default ones: {', '.join(higher)}.")
     say_seldom = seldom()
 
     def progress(done: int, total: int) -> None:
@@ -125,7 +125,7 @@ def debug(
     if as_test is not None and result.was_asked:
         test = as_test, write(as_test, subject, result)
     elif as_test is not None:
-        say(f"The test is not written, because the bot was not asked in turn {turn}.")
+        say(f"The test was not written, because the bot was not asked in turn {turn}.")
     if as_json:
         put_json(debugger.report(file, bot, launcher.level.name, result, test))
     else:
@@ -137,9 +137,9 @@ def debug(
 
 
 def _recorded(file: Path, bot: str | None, seat: str | None, name: str) -> tuple[str, RecordedSeat]:
-    """Return the program that a command asks, and the recorded seat. What isn't named comes from the replay, and is said.
+    """Return the program that a command asks, and the recorded seat. What isn't named comes from the replay, and is printed.
 
-    UsageError if the seat isn't clear; PlayerError if the program of the replay isn't found here, or not unchanged.
+    UsageError if the seat isn't clear; PlayerError if the program of the replay is missing here or has changed.
     """
     from referee.players.recorded_bots import seat_of, unchanged_program
     from referee.replay.questions import recorded_seat
@@ -151,16 +151,16 @@ def _recorded(file: Path, bot: str | None, seat: str | None, name: str) -> tuple
     if seat is None:
         seat = seat_of(file, bot, again if bot is None else f"{again} {shlex.quote(bot)}")
         if bot is not None:
-            say(f"'{bot}' is asked as the {seat}, which it played in the replay.")
+            say(f"'{bot}' plays the {seat}, as in the replay.")
     recorded = recorded_seat(file, seat)
     if bot is None:
         bot = unchanged_program(RecordedMatch.read(file), seat, f"name the bot: {again} BOT --seat {seat}")
-        say(f"The {seat} is '{bot}', as the replay says; it has the recorded hash.")
+        say(f"The {seat} is '{bot}', as in the replay; its files have the recorded hash.")
     return bot, recorded
 
 
 def _opened(isolation: str, limits: Limits, bot: Bot) -> closing[Launcher]:
-    """Return a launcher for a bot, to be used in a ``with`` statement, and tell the notes on its level of isolation."""
+    """Return a launcher for a bot, for a ``with`` statement, and print the notes on its level of isolation."""
     from referee.isolation.launcher import open_launcher
 
     launcher = open_launcher(isolation, limits, [bot])

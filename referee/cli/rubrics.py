@@ -1,4 +1,4 @@
-"""grade init, check-rubric and gradescope: write rubrics, grade the example bots by one, and grade in Gradescope's containers."""
+"""grade init, check-rubric and gradescope: write rubrics, test them on the example bots, and grade in Gradescope's containers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from referee.grading.grading import OpenGrading
     from referee.grading.values import Grades, Rubric
 
-#: The folder of Gradescope's container.
+#: The root folder of an autograder in Gradescope's container.
 HOME = Path("/autograder")
 #: Gradescope stops a container after 600 seconds; the last match begins a minute before.
 _DEADLINE = 540.0
@@ -32,7 +32,7 @@ _DEADLINE = 540.0
 @grade.command("init")
 @command
 def init(
-    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Write the rubric of this game only.")] = None,
+    game: Annotated[str | None, typer.Option("--game", metavar="GAME", help="Write only the rubric of this game.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Write a commented rubric for each game into the current folder. Nothing is overwritten."""
@@ -57,7 +57,7 @@ def gradescope(
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="The zip to write.  (default: autograder.zip)")] = None,
     is_in_container: Annotated[
         bool,
-        typer.Option("--in-container", help="Grade the hand-in in an autograder's container, and write its results.json: no zip."),
+        typer.Option("--in-container", help="Grade the hand-in in an autograder's container, and write its results.json instead of a zip."),
     ] = False,
     autograder: Annotated[
         Path | None, typer.Option("--autograder", metavar="DIR", help=f"The folder of the container.  (default: {HOME})")
@@ -80,7 +80,7 @@ def gradescope(
 
     if is_in_container:
         if out is not None:
-            raise UsageError("--out names the zip to write, and with --in-container there is none; leave out one of them.")
+            raise UsageError("--out and --in-container can't be used together: --in-container writes no zip.")
         check_runs_per_day(runs_per_day)
         home = autograder or HOME
         results = container.run(home, rubric or home / zips.RUBRIC_PLACE, Deadline(deadline), runs_per_day=runs_per_day, report=say).results
@@ -119,7 +119,7 @@ def check_rubric(
     check_there(file)
     if starts:
         if (series.slots, series.cluster, isolation) != (None, None, None):
-            raise UsageError("--starts plays nothing, so it takes no --slots, --cluster and --isolation.")
+            raise UsageError("--starts only prints; leave out --slots, --cluster and --isolation.")
         _put_starts(file, as_json=series.as_json)
         return
     if is_commitment(file):
@@ -163,7 +163,7 @@ def _check(rubric: Rubric, play: Callable[[OpenGrading], None], *, as_json: bool
     if commitment.is_guessable:
         say(no_commitment(commitment))
     elif rubric.is_seed_drawn:
-        say("The rubric has no seed, so these starts were drawn for this check alone. A grading draws its own when it begins.")
+        say("The rubric has no seed, so these starts were drawn only for this check. A grading draws its own when it begins.")
     else:
         say(f"commitment to the starts, to be published with the assignment: {digest(commitment.text())}")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from example_bots import BOTS
 from referee import games
 from referee.cli.app import say
-from referee.cli.pages import tell
+from referee.cli.pages import put_addresses
 from referee.cli.terminal import Live
 from referee.errors import UsageError
 from referee.match.options import CPU, TimeControl
@@ -48,7 +48,7 @@ def run_match(
     ``names`` maps each seat to its player. Players in ``visitors`` are connected already. ``title`` begins the lines of one of several
     matches, such as "game 2, ".
     """
-    # The loop and the sandbox are a fifth of the start of other commands.
+    # Imported here, because these modules would make other commands start 20 % slower.
     from referee.isolation.launcher import on_builds, open_launcher
     from referee.match.match import Match
 
@@ -66,11 +66,11 @@ def run_match(
             followers = [*listeners, *([] if request.quiet else [Live(title)])]
             launcher = pages = None
             if people or show.is_live:
-                # What can't be had is refused before a page opens.
+                # Check the isolation before a page opens.
                 launcher = open_launcher(request.options.isolation, request.options.limits, [*bots.values()])
                 stack.callback(launcher.close)
                 pages = stack.enter_context(_pages(request, replay, names, bots, people, show))
-                tell(pages, people, show)
+                put_addresses(pages, people, show)
                 followers.insert(0, pages)
                 clock = request.options.time if show.is_timed else TimeControl(startup=None, move=None, bank=None)  # no limits
                 about = {"program": HUMAN, "clock": clock.to_json()}
@@ -80,7 +80,7 @@ def run_match(
                     followers.append(SteadyPace(show.bots_pace))
             result = Match(request.spec({seat: players[seat] for seat in names}, replay, times), followers, launcher).run()
             if launcher is not None:
-                # Before the pages are served on, perhaps for hours.
+                # The pages may be served for hours after the match.
                 launcher.close()
         except BaseException:
             stack.close()
@@ -97,8 +97,8 @@ def run_match(
 def _pages(
     request: MatchRequest, replay: Path, names: Mapping[str, str], bots: Mapping[str, Bot], people: Sequence[str], show: Show
 ) -> MatchPages:
-    """Return the pages of a match that begins later, opened. ``people`` are the seats of those who play on them."""
-    # The server of pages is in an extra.
+    """Return the pages of a match that begins later. ``people`` are the seats of those who play on them."""
+    # Imported here, because the server of pages is an optional dependency.
     from referee.pages.match_pages import MatchPages
 
     assert request.start is not None
@@ -107,7 +107,7 @@ def _pages(
 
 
 def _tell_partial_replay(replay: Path) -> None:
-    """Name the replay of a match that has failed; remove it if nothing was written to it."""
+    """Print the path of a failed match's replay; remove the file if it is empty."""
     if replay.exists() and replay.stat().st_size == 0:
         replay.unlink()
     if replay.exists():
@@ -124,7 +124,7 @@ def _check(show: Show, *, is_for_people: bool, time: TimeControl) -> None:
 
 
 def announce_build(bot: Bot) -> None:
-    """Tell the person at the terminal that a bot is being built, which takes a while."""
+    """Print that a bot is being built, which takes a while."""
     say(f"Building {bot.label}:  {shlex.join([Path(bot.build[0]).name, *bot.build[1:]])}")
 
 

@@ -1,4 +1,4 @@
-"""arena invite, serve: the commands of an arena whose teams hand in over the network."""
+"""arena invite and arena serve: the commands of an arena whose teams hand in over the network."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 
 from referee.cli.app import command, put, put_csv, say
 from referee.cli.options import ListenOptions, WorkerOptions
-from referee.cli.pages import tell_port
+from referee.cli.pages import put_port
 from referee.errors import UsageError
 from referee.support.packages import need_league, need_server
 from referee.support.processes import freeze_old_objects
@@ -40,9 +40,9 @@ def opened_arena(folder: Path) -> Iterator[OpenArena]:
 def check_playable(opened: OpenArena) -> None:
     """Raise UsageError if an arena can't be played here now."""
     if not os.access(opened.folder, os.W_OK):
-        raise UsageError(f"The folder {opened.folder} can't be written; an arena needs that for versions, replays and results.")
+        raise UsageError(f"{opened.folder} is not writable. The arena stores versions, replays and results in it.")
     if opened.store.database.is_claimed():
-        raise UsageError(f"The arena {opened.folder} is being played already; end that process first.")
+        raise UsageError(f"Another process plays the arena {opened.folder} already. End it first.")
 
 
 @command
@@ -56,19 +56,19 @@ def invite(
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.csv", help="Write to a file that its owner alone can read.  (default: stdout)")
+        Path | None, typer.Option("--out", metavar="FILE.csv", help="Write to a file that only its owner can read.  (default: stdout)")
     ] = None,
     revoke: Annotated[str | None, typer.Option("--revoke", metavar="TEAM", help="Make all tokens of a team invalid.")] = None,
     staff: Annotated[
         bool, typer.Option("--staff", help="Print a link and a token for the staff; the earlier ones are no longer valid.")
     ] = False,
 ) -> None:
-    """Make a link and a token for each team of a roster, as CSV with the columns team, link and token. The store keeps hashes alone.
+    """Make a link and a token for each team of a roster, as CSV with the columns team, link and token. The store keeps only hashes.
 
     Earlier tokens of a team stay valid until --revoke TEAM.
     """
     if (roster is not None) + (revoke is not None) + staff != 1 or (out is not None and roster is None):
-        raise UsageError("Say who is invited: DIR ROSTER.csv, or DIR --staff; or whose tokens end: DIR --revoke TEAM.")
+        raise UsageError("Name exactly one: DIR ROSTER.csv, DIR --staff or DIR --revoke TEAM. --out needs ROSTER.csv.")
     with opened_arena(folder) as opened:
         from referee.arena import invitations
 
@@ -76,9 +76,9 @@ def invite(
             with opened.store.database.write():
                 count = invitations.revoke(opened.store, revoke)
                 opened.log_command("revoke", team=revoke, tokens=count)
-            put(f"{revoke}: {counted(count, 'token')} can't be used any more.")
+            put(f"{revoke}: {counted(count, 'token')} revoked.")
         elif roster is not None:
-            # First the file: tokens that nobody was told would be of no use.
+            # Open the file first: if it can't be written, no tokens are made that nobody would receive.
             with contextlib.nullcontext() if out is None else _private(out) as file:
                 with opened.store.database.write():
                     invited = invitations.invite(opened, roster, url)
@@ -98,7 +98,7 @@ def invite(
 
 @contextlib.contextmanager
 def _private(path: Path) -> Iterator[TextIO]:
-    """Open a new file that its owner alone can read; it is removed if writing fails. UsageError if it exists, or can't be written."""
+    """Open a new file that only its owner can read; remove it if writing fails. UsageError if it exists or can't be written."""
     try:
         file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w", encoding="utf-8")
     except FileExistsError:
@@ -151,9 +151,9 @@ def serve(
         raise UsageError(
             "Without isolation, everybody who reaches the server can run programs as you: --isolation none needs --host 127.0.0.1."
         )
-    # What strangers send wrong is told to them alone.
+    # Don't log malformed requests of strangers; they get an answer.
     logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
-    # What pages compute leaves the cores to the matches.
+    # Computations for pages use one core, so that the matches have the others.
     with opened_arena(folder) as opened, threadpool_limits(1, user_api="blas"), contextlib.ExitStack() as work:
         launcher.open_launcher(isolation, opened.config.options.limits)
         machine.refuse_disk(folder)
@@ -168,7 +168,7 @@ def serve(
         def begin() -> None:
             freeze_old_objects()
             work.enter_context(contextlib.closing(SeasonWork(folder, isolation, place)))
-            tell_port(page.port, number)
+            put_port(page.port, number)
             put(f"http://{pages.shown_host(page.host)}:{number}/")
             sys.stdout.flush()
             say("Ctrl-C ends the server.")

@@ -51,7 +51,7 @@ class GameserverGame(ServedGame):
     hunter: Annotated[str | None, _game("--hunter", help="Its start and heading.  (default: 0,0,SE)", metavar="x,y,HEADING")] = None
     prey: Annotated[str | None, _game("--prey", help="Its start.  (default: 330,200)", metavar="x,y")] = None
     max_walls: Annotated[int | None, _game("--max-walls", help="The most walls at once.  (default: 6)")] = None
-    wall_cooldown: Annotated[int | None, _game("--wall-cooldown", help="The hunter's turns between two uses.  (default: 25)")] = None
+    wall_cooldown: Annotated[int | None, _game("--wall-cooldown", help="The hunter's turns between two walls.  (default: 25)")] = None
     prey_cooldown: Annotated[int | None, _game("--prey-cooldown", help="The prey's turns between two moves.  (default: 1)")] = None
     max_rounds: Annotated[int | None, _game("--max-rounds", min=1, max=500_000, help="The round limit.  (default: 5000)")] = None
 
@@ -93,14 +93,14 @@ class ArchitectGame(ServedGame):
             "size": self.size,
             "hunter": self.hunter,
             "prey": self.prey,
-            # The course's server has no step limit. Within a bank of 120 s no two programs can reach the engine's limit.
+            # The course's server has no step limit. Two programs with banks of 120 s can't reach the engine's limit.
             "max_steps": _MOST_STEPS if self.max_steps is None else self.max_steps,
             "bank": self.bank,
         }
 
 
 def _match(flags: dict[str, object], out: str | None) -> MatchRequest:
-    """Return the match that a server plays again and again: without a limit for a single answer."""
+    """Return the request for each match of a server. A single answer has no time limit."""
     values = {"move_time": "none", "out": _folder(out), "quiet": True, **flags}
     return MatchRequest.model_validate({name: value for name, value in values.items() if value is not None}).checked()
 
@@ -149,7 +149,7 @@ def gameserver(
     try:
         server.serve()
     except KeyboardInterrupt:
-        # The usual end of a server without a number of games.
+        # A server without --games runs until Ctrl-C.
         say("Interrupted.")
         status = 0 if games is None else 130
     results = [server.results[number] for number in sorted(server.results)]
@@ -175,18 +175,18 @@ def _hint(replay: object) -> None:
 
 
 def _folder(out: str | None) -> str | None:
-    """Return the folder for several replays with a final slash, after a test that it is writable. Raises UsageError if it isn't."""
+    """Return the folder for several replays with a final slash. Raises UsageError if it isn't writable."""
     if out is None:
         return None
     if Path(out).is_file():
         raise UsageError(f"--out is {out!r}, a file; several replays need a folder.")
     try:
-        # Test it now, before clients connect.
+        # Test it before clients connect.
         Path(out).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=out):
             pass
     except (OSError, ValueError) as error:
-        raise UsageError(f"--out is {out!r:.200}, where no replays can be written ({getattr(error, 'strerror', None) or error}).") from None
+        raise UsageError(f"--out is {out!r:.200}, which is not writable ({getattr(error, 'strerror', None) or error}).") from None
     return out.rstrip("/") + "/"
 
 

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 #: The variable with a team's token.
 _TOKEN = "REFEREE_TOKEN"  # noqa: S105 - the name of a variable
-#: How often the server is asked how far the check is, in seconds.
+#: Seconds between two requests for the state of the check.
 _PAUSE = 0.3
-#: How long a server may not answer while its check is waited for, in seconds.
+#: Seconds without an answer from the server after which the command gives up.
 _PATIENCE = 60.0
 _ENDS = ("accepted", "refused")
 
@@ -38,7 +38,7 @@ def submit(
     bot: Annotated[Path, typer.Argument(metavar="BOT", help="The bot: a file, a folder, or an archive of one.")],
     token: Annotated[str | None, typer.Option("--token", metavar="T", help=f"Your team's token.  (default: the variable {_TOKEN})")] = None,
     note: Annotated[str, typer.Option("--note", metavar="TEXT", help="What is new in this version.")] = "",
-    wait: Annotated[bool, typer.Option("--wait", help="Show the check while it runs, and what it found.")] = False,
+    wait: Annotated[bool, typer.Option("--wait", help="Show the check while it runs, and its result.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Hand in a bot as your team's new version to an arena that referee arena serve serves.
@@ -52,9 +52,9 @@ def submit(
         raise UsageError(f"The address comes first: {program()} submit {str(bot).replace(':/', '://', 1)} {shlex.quote(url)}")
     key = os.environ.get(_TOKEN, "") if token is None else token
     if not key:
-        raise UsageError(f"Say who you are: --token T, or set the variable {_TOKEN} to your team's token.")
+        raise UsageError(f"Your team's token is missing: add --token T, or set the variable {_TOKEN}.")
     if not (key.isascii() and key.isprintable()):
-        raise UsageError("The token has characters that no token has; copy it from your invitation.")
+        raise UsageError("The token contains an invalid character. Copy it from your invitation.")
     server = ArenaClient.of(url, key)
     name, data = packed(bot)
     submission = server.hand_in(name, data, note)
@@ -69,7 +69,7 @@ def submit(
 
 
 def _waited(server: ArenaClient, number: int, url: str) -> dict[str, Any]:
-    """Return a submission with its verdict. A server that doesn't answer is asked again for a minute: it may be started anew meanwhile."""
+    """Return a submission with its verdict. Repeat requests without an answer for a minute, because the server may be restarting."""
     until = monotonic() + _PATIENCE
     with contextlib.closing(StatusLine()) as line:
         while True:
@@ -77,8 +77,8 @@ def _waited(server: ArenaClient, number: int, url: str) -> dict[str, Any]:
                 submission = server.submission(number)
             except UsageError as error:
                 if monotonic() > until:
-                    raise UsageError(f"{error} Submission {number} was taken all the same; later see {_page(url, number)}") from None
-                line.show("The server doesn't answer; it is asked again.")
+                    raise UsageError(f"{error} Submission {number} was received; see its result later at {_page(url, number)}") from None
+                line.show("The server doesn't answer; trying again.")
             else:
                 if submission["status"] in _ENDS:
                     return submission
@@ -94,7 +94,7 @@ def _page(url: str, number: int) -> str:
 def _put(submission: Mapping[str, Any], url: str) -> None:
     report = submission.get("report", {})
     if submission["status"] not in _ENDS:
-        put(f"Submission {submission['id']} is {submission['status']}. See what the check finds: {_page(url, submission['id'])}")
+        put(f"Submission {submission['id']} is {submission['status']}. Result of the check: {_page(url, submission['id'])}")
         return
     number = f"version {submission['version']}" if submission["version"] else "the version"
     if submission["status"] == "accepted":

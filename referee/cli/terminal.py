@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
     from referee.games.game import Game, Seat
 
-#: Where there is no terminal, the first line of progress comes after so many seconds, and the following ones after so many more.
+#: Without a terminal: the seconds until the first line of progress, and between the following ones.
 _FIRST_SECONDS, _PLAIN_SECONDS = 5.0, 10.0
 
 
 def seldom(seconds: float = 2.0) -> Callable[[str], None]:
-    """Return a function that says a text, but only where the last one, or the beginning, was so many seconds ago.
+    """Return a function that prints a text if ``seconds`` have passed since the last one, or since the beginning.
 
-    The same text comes more and more seldom.
+    The pause before the same text doubles each time.
     """
     last, pause, said = time.monotonic(), seconds, ""
 
-    def tell(text: str) -> None:
+    def show(text: str) -> None:
         nonlocal last, pause, said
         if time.monotonic() - last >= (pause if text == said else seconds):
             last = time.monotonic()
@@ -41,11 +41,11 @@ def seldom(seconds: float = 2.0) -> Callable[[str], None]:
             said = text
             say(text)
 
-    return tell
+    return show
 
 
 class StatusLine:
-    """A line that is written over at a terminal. Elsewhere an alarm prints it now and then, also while nothing changes. With -q nothing is shown.
+    """A line that is overwritten at a terminal. Without one, an alarm prints it every ten seconds, even if it is unchanged. With -q nothing is shown.
 
     Only one line can be open at a time.
     """
@@ -56,22 +56,22 @@ class StatusLine:
         self._is_terminal = sys.stderr.isatty()
         self._has_alarm = self._is_shown and not self._is_terminal
         if self._has_alarm:
-            signal.signal(signal.SIGALRM, lambda *_: self._tell())
+            signal.signal(signal.SIGALRM, lambda *_: self._print())
             signal.setitimer(signal.ITIMER_REAL, _FIRST_SECONDS, _PLAIN_SECONDS)
 
-    def _tell(self) -> None:
+    def _print(self) -> None:
         # The alarm may come while another line is being printed.
         with contextlib.suppress(RuntimeError):
             say(*[self._text] * bool(self._text))
 
     def show(self, text: str) -> None:
-        """Show a text in place of the one before. A terminal cuts it to its width: a longer line could not be written over."""
+        """Show a text in place of the last one. At a terminal it is cut to the width, because a longer line could not be overwritten."""
         self._text = text
         if self._is_shown and self._is_terminal:
             print(f"\r\x1b[K{printable(text)[: max(20, _width() - 1)]}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Make room at a terminal for another line."""
+        """Clear the line at a terminal, so that another line can be printed."""
         if self._is_shown and self._is_terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
@@ -94,7 +94,7 @@ def _width() -> int:
 
 _REDRAW_SECONDS = 0.1
 #: The most remarks of one kind that are printed one by one, and the most kinds that are counted separately.
-_MOST_TOLD = 3
+_MOST_PRINTED = 3
 _MOST_KINDS = 100
 _Kind: TypeAlias = "tuple[str, str, str]"
 _OTHERS: _Kind = ("", "", "")
@@ -104,22 +104,22 @@ class Live(Listener):
     """Follows a match on stderr; prints every refused wall and every warning with its step and reason."""
 
     def __init__(self, title: str = "") -> None:
-        #: What begins the lines of one of two matches that change the roles, such as "game 2, "; and the seats with their players' names.
+        #: The beginning of each line, such as "game 2, " for one of two matches with swapped roles; and each seat with its player's name.
         self._title = title
         self._called: dict[Seat, str] = {}
         self._game: Game | None = None
-        #: By seat: the seconds used, the number of answers, and the bank with its increment, None without one.
+        #: By seat: the seconds used, the number of answers, and the bank with its increment (None without a bank).
         self._seconds: defaultdict[Seat, float] = defaultdict(float)
         self._answers: Counter[Seat] = Counter()
         self._banks: dict[Seat, tuple[float, float] | None] = {}
-        #: For whom the match waits, "" for nobody.
+        #: The text about the player for which the match waits, or "".
         self._waits = ""
         self._is_terminal = sys.stderr.isatty()
         self._drawn, self._pause = monotonic(), _FIRST_SECONDS
         self._state: Any = None
         self._has_line = False
-        #: By kind, which is the seat, the code and the reason if there is one: the number of remarks, and the last one with its step.
-        self._told: Counter[_Kind] = Counter()
+        #: By kind (seat, code, reason or ""): the number of remarks, and the text of the last one with its step.
+        self._counts: Counter[_Kind] = Counter()
         self._last: dict[_Kind, str] = {}
 
     def begun(self, event: MatchBegun) -> None:
@@ -132,7 +132,7 @@ class Live(Listener):
             self._banks[seat] = None if clock["bank"] is None else (clock["bank"], clock["increment"])
 
     def _name(self, player: Mapping[str, Any]) -> str:
-        """Return a player's own name; where the roles change, with its team: the bots of two teams may have the same name."""
+        """Return a player's name. In a duel, add its team, because bots of two teams may have the same name."""
         name, team = (cut(str(player.get(key, "")), 40) for key in ("name", "program"))
         return f"{name} of {team}" if self._title and team and team.casefold() != name.casefold() else name
 
@@ -142,28 +142,28 @@ class Live(Listener):
         for notice in event.notices:
             if notice.seat is not None:
                 kind = (notice.seat, notice.code, str((notice.data or {}).get("reason", "")))
-                self._tell(event.turn, kind, notice.text)
+                self._remark(event.turn, kind, notice.text)
         for seat, answer in event.answers.items():
             self._seconds[seat] += answer.seconds
             self._answers[seat] += 1
             for warning in answer.remark.warnings if answer.remark is not None else ():
-                self._tell(event.turn, (seat, warning.notice_code, warning.code), warning.text)
+                self._remark(event.turn, (seat, warning.notice_code, warning.code), warning.text)
         self._waits = ""
         self._redraw()
 
-    def _tell(self, turn: int, kind: _Kind, text: str) -> None:
+    def _remark(self, turn: int, kind: _Kind, text: str) -> None:
         """Print the first remarks of a kind, with their seat and its player, and count the others."""
         seat = kind[0]
-        if len(self._told) >= _MOST_KINDS and kind not in self._told:
+        if len(self._counts) >= _MOST_KINDS and kind not in self._counts:
             kind = _OTHERS
-        self._told[kind] += 1
+        self._counts[kind] += 1
         called = self._called.get(seat, seat)
         self._last[kind] = f"the last in step {turn}, {called}: {text}"
-        if self._told[kind] <= _MOST_TOLD:
+        if self._counts[kind] <= _MOST_PRINTED:
             self._put_line(f"{self._title}step {turn}, {called}: {text}")
 
     def waiting(self, event: Waiting) -> None:
-        """Show for whom the match waits."""
+        """Show for which player the match waits."""
         self._waits = event.text
         self._redraw()
 
@@ -174,7 +174,7 @@ class Live(Listener):
             return
         self._drawn, self._pause = now, _PLAIN_SECONDS
         if self._state is not None:
-            # All players are ready.
+            # All players are ready now.
             self._draw()
         if not self._is_terminal and self._waits:
             self._put_line(f"{self._title}{self._waits}")
@@ -185,18 +185,18 @@ class Live(Listener):
             self._put_line(f"{self._title}step {event.turn}: {fault.text}")
 
     def ended(self, event: MatchResult) -> None:
-        """Print the last lines."""
+        """Print the counts of the remarks that were not printed."""
         self.stopped()
 
     def stopped(self) -> None:
         """Remove the status line, and print the number of remarks of each kind that were not printed."""
         self._clear()
-        for kind, count in self._told.items():
-            if count > _MOST_TOLD:
+        for kind, count in self._counts.items():
+            if count > _MOST_PRINTED:
                 self._put_line(
-                    f"{self._title}{count - _MOST_TOLD:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}"
+                    f"{self._title}{count - _MOST_PRINTED:,} more{' of other kinds' if kind == _OTHERS else ''}, {self._last[kind]}"
                 )
-        self._told.clear()
+        self._counts.clear()
 
     def _draw(self) -> None:
         game_text = None if self._game is None else self._game.text
@@ -218,7 +218,7 @@ class Live(Listener):
             self._write(line + "\n")
 
     def _put_line(self, text: str) -> None:
-        """Print a line as ``say`` does; on a terminal it takes the place of the status line, which is drawn again later."""
+        """Print a line as ``say`` does. At a terminal it replaces the status line, which is drawn again later."""
         self._clear()
         say(text)
 

@@ -1,4 +1,4 @@
-"""watch and export: replays in the viewer, alone or as the list of a folder, and as files."""
+"""watch and export: show a replay or a folder of replays in the viewer, and write replays as pages and pictures."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 ReplayFile = Annotated[Path, typer.Argument(metavar="REPLAY", help="A replay file, or an exported page.")]
 
-#: How each kind of file begins that these commands write.
+#: The beginning of each kind of file that these commands write.
 _MARKS = {
     "html": re.compile(rb'<!doctype html>\s.*<meta name="generator" content="referee export">', re.DOTALL),
     "png": re.compile(rb"\x89PNG\r\n\x1a\n.*tEXtSoftware\0referee", re.DOTALL),
@@ -62,16 +62,16 @@ def watch(
     if is_projector or file.is_dir():
         check_folder_argument(file)
         if export is not None:
-            raise UsageError("--export writes the page of one replay.")
+            raise UsageError("--export is for one replay, not for a folder.")
         if step is not None:
-            raise UsageError("--step is for one replay.")
+            raise UsageError("--step is for one replay, not for a folder.")
         show_folder(file, page, is_projector=is_projector)
         return
     with replay_in(file) as path:
         head = head_of(path, file)
         if export is not None:
             if step is not None:
-                raise UsageError(f"--step is for the viewer of a server; the address of a page takes #t={step}.")
+                raise UsageError(f"--step can't be used with a written page. Add #t={step} to its address instead.")
             write_output(export, html_page(path, file), _MARKS["html"].match, _inputs(file, head), force=force, option="--export")
             put(str(export))
             return
@@ -112,7 +112,7 @@ def export(
     if kind != "gif" and (first, last, every) != (None, None, None):
         raise UsageError("--from, --to and --every are for --gif.")
     if kind in ("html", "gif") and step is not None:
-        raise UsageError(f"--step is for --png; a page holds every step (its address takes #t={step}), and --gif has --from and --to.")
+        raise UsageError(f"--step is for --png. A page contains every step (add #t={step} to its address), and --gif has --from and --to.")
     if kind in ("png", "gif"):
         need_export(f"--{kind}")
     stem = file.name.removesuffix(SUFFIX).removesuffix(".gz").removesuffix(".html")
@@ -171,7 +171,7 @@ def show_folder(folder: Path, page: PageOptions, *, is_projector: bool) -> None:
     bound = bind_page(page)
 
     def site() -> FolderPages:
-        # The list is read while the browser starts.
+        # Read the list while the browser starts.
         index.begin()
         return FolderPages(index, bound.token, title, standings, bound.top if serve.is_for_others(page.host) else None)
 
@@ -179,7 +179,7 @@ def show_folder(folder: Path, page: PageOptions, *, is_projector: bool) -> None:
 
 
 def _league(folder: Path) -> tuple[str, Callable[[], ShownStandings]] | None:
-    """Return the name of the folder's league and what reads its standings; None if the folder is no league's, or if they can't be shown."""
+    """Return the name of the folder's league and a function that reads its standings. None if the folder belongs to no league."""
     if not any((folder / name).exists() for name in ("league.sqlite", "database.url")):
         return None
     try:

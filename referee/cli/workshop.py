@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from referee.cli.app import INSTRUCTORS, app, command, group, put, say
-from referee.cli.pages import tell_port
+from referee.cli.pages import put_port
 from referee.support.packages import need_web
 from referee.support.words import program
 
@@ -47,9 +47,9 @@ def serve(
     site, listener = WorkshopPages(folder), pages.bind(_HOST, port)
     number = listener.getsockname()[1]
 
-    def tell() -> None:
-        tell_port(port, number)
+    def announce() -> None:
+        put_port(port, number)
         put(f"http://{_HOST}:{number}/")
         say("Ctrl-C ends the server.")
 
-    pages.serve_site(lambda: site, listener, pages.names_of(_HOST), tell)
+    pages.serve_site(lambda: site, listener, pages.names_of(_HOST), announce)

@@ -152,7 +152,7 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     with ArenaStore.open(folder) as store:
         waiting = store.versions.hand_in("mine", "", "handed-in/bot.py")
         late = referee("arena", "final", "arena", "early", "--starts", "2")
-        assert (late.returncode, "There is no verdict yet on 1 submission" in late.stderr) == (0, True)
+        assert (late.returncode, "1 submission not checked yet" in late.stderr) == (0, True)
         checked = store.versions.move(CHECKER, waiting, CHECKING, {})
         assert checked is not None
         store.versions.move(CHECKER, checked, REFUSED, {})
@@ -177,7 +177,7 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
         (each["seed"], str(each["settings"])) for each in variant["starts"]
     }
     assert referee("arena", "final", "arena", "final").returncode == 2
-    assert referee("arena", "thaw", "arena").stdout == "The arena takes versions.\n"
+    assert referee("arena", "thaw", "arena").stdout == "Submissions are open.\n"
     with ArenaStore.open(folder) as store:
         store.versions.disqualify("mine", "copied")
     refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")

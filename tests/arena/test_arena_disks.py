@@ -70,4 +70,4 @@ rm filler
     assert told[-2].endswith(" replays checked, 0 problems.")
     assert told[-1] == "verify 0"
     assert "No space left on device; make room and try again." in done.stderr
-    assert "the disk is full; make room on it. What is done is stored. Go on afterwards:  " in done.stderr
+    assert "the disk is full; make room on it. Finished matches are stored. Go on afterwards:  " in done.stderr

@@ -199,10 +199,10 @@ def test_a_killed_worker_of_a_cluster_stops_no_season(commands: Commands, folder
 def test_an_arena_that_can_not_be_written_is_not_played(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with contextlib.closing(open_arena(folder / "arena")) as arena:
         season.check_playable(arena)
-        with arena.store.database.claim(), pytest.raises(UsageError, match="is being played already; end that process first"):
+        with arena.store.database.claim(), pytest.raises(UsageError, match=r"Another process plays the arena .* already\. End it first"):
             season.check_playable(arena)
         monkeypatch.setattr(os, "access", lambda *_: False)
-        with pytest.raises(UsageError, match=r"The folder .*arena can't be written; an arena needs that"):
+        with pytest.raises(UsageError, match=r"arena is not writable\. The arena stores"):
             season.check_playable(arena)
 
 
@@ -267,7 +267,7 @@ def test_the_wait_for_a_check_outlasts_a_server_that_is_started_anew(monkeypatch
     assert submit._waited(server, 7, "http://a/")["status"] == "accepted"
     monkeypatch.setattr(submit, "_PATIENCE", -1.0)
     answers.append(None)
-    with pytest.raises(UsageError, match=r"can't be reached\. Submission 7 was taken all the same; later see http://a/submissions/7$"):
+    with pytest.raises(UsageError, match=r"can't be reached\. Submission 7 was received; see its result later at http://a/submissions/7$"):
         submit._waited(server, 7, "http://a/")
 
 

@@ -58,7 +58,7 @@ def test_each_team_gets_a_link_and_a_token_of_which_only_a_hash_is_stored(arena:
         "exists already; name another file with --out.\n"
     )
     revoked = referee("arena", "invite", "arena", "--revoke", "Ada")
-    assert revoked.stdout == "Ada: 2 tokens can't be used any more.\n"
+    assert revoked.stdout == "Ada: 2 tokens revoked.\n"
     with ArenaStore.open(arena) as opened:
         assert [opened.tokens.holder(one["Ada"][1]) for one in (found, again)] == [None, None]
         logged = [(entry.action, dict(entry.details)) for entry in opened.audit.last()]

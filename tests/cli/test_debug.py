@@ -105,7 +105,7 @@ def test_the_bot_is_the_one_that_the_replay_names(referee: Cli, tmp_path: Path, 
     play_match("mine.py", "still", replay=tmp_path / "game.gz", max_steps=20)
     done = referee("debug", "game.gz", "--seat", "hunter", "--turn", "3")
     assert done.returncode == 0, done.stderr
-    assert "The hunter is 'mine.py', as the replay says; it has the recorded hash.\n" in done.stderr
+    assert "The hunter is 'mine.py', as in the replay; its files have the recorded hash.\n" in done.stderr
     assert "now        the same: " in done.stdout
     # A replay may come from a stranger: what it names can't read other files, unless its user wants that.
     assert ("sees False" in done.stderr, "sees True" in done.stderr) == (not missing(), bool(missing()))
@@ -124,10 +124,10 @@ def test_the_seat_is_that_of_the_bot_where_the_replay_makes_it_clear(referee: Cl
     for command in ("debug", "rerun"):
         done = referee(command, "game.gz")
         assert done.returncode == 0, done.stderr
-        assert "The hunter is 'mine.py', as the replay says; it has the recorded hash.\n" in done.stderr
+        assert "The hunter is 'mine.py', as in the replay; its files have the recorded hash.\n" in done.stderr
         done = referee(command, "game.gz", "still", "--json")
         assert done.returncode == 0, done.stderr
-        assert "'still' is asked as the prey, which it played in the replay.\n" in done.stderr
+        assert "'still' plays the prey, as in the replay.\n" in done.stderr
     assert referee("debug", "game.gz", "mine.py", "--turn", "3").stdout.startswith("debug      turn 3 of game.gz: the hunter is asked\n")
     done = referee("debug", "both.gz")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -161,7 +161,7 @@ def test_a_bot_beside_the_replay_is_found(referee: Cli, tmp_path: Path, monkeypa
     for words in (("debug",), ("rerun",), ("rerun", "--seat", "hunter")):
         done = referee(*words, "below/game.gz")
         assert done.returncode == 0, done.stderr
-        assert "The hunter is 'below/mine.py', as the replay says; it has the recorded hash.\n" in done.stderr
+        assert "The hunter is 'below/mine.py', as in the replay; its files have the recorded hash.\n" in done.stderr
     # A link out of the replay's folder is none of its files.
     (tmp_path / "below" / "mine.py").rename(tmp_path / "other.py")
     (tmp_path / "below" / "mine.py").symlink_to(tmp_path / "other.py")
@@ -220,7 +220,7 @@ def test_a_bot_that_was_not_asked_pins_nothing(referee: Cli, replay: str, tmp_pa
     bot(tmp_path, "fails", "if turn == 3: sys.exit(4)")
     done = referee("debug", replay, "--seat", "prey", "--turn", "11", "fails.py", "--as-test", "test_a.py")
     assert done.returncode == 1
-    assert "The test is not written, because the bot was not asked in turn 11." in done.stderr
+    assert "The test was not written, because the bot was not asked in turn 11." in done.stderr
     assert not (tmp_path / "test_a.py").exists()
 
 

@@ -77,7 +77,7 @@ def test_a_game_of_another_package_is_at_home(cli: Cli, tmp_path: Path) -> None:
     assert "class CountingTrack" in (tmp_path / "page.html").read_text()
     nothing = cli("analyze", replay)
     assert nothing.returncode == 2
-    assert "nothing to analyze" in nothing.stderr
+    assert "can't be analyzed" in nothing.stderr
     settings = cli("games", "counting").stdout
     assert "goal" in settings
     assert "play --game counting first.py second.py" in settings

@@ -297,7 +297,7 @@ def test_json_is_one_object_even_if_marks_are_not_complete(referee: Referee, tmp
         tmp_path, f'{HOMEWORK}\n[[tests]]\nname = "hunts"\nseat = "hunter"\nagainst = "weak.py"\npoints = 3\nneed = {{ wins = true }}\n'
     )
     done = referee("grade", "run", write_class(tmp_path, ada=IDLE), "--out", "out", "--json", "--slots", "1")
-    is_refused(done, "The marks of 1 student are not complete", "grade run --out out", status=4)
+    is_refused(done, "The marks of 1 student are incomplete", "grade run --out out", status=4)
     found = json.loads(done.stdout)
     assert (found["complete"], found["students"][0]["points"]) == (False, 0)
     assert rows(tmp_path / "out")["ada"]["points"] == ""

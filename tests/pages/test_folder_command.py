@@ -36,7 +36,7 @@ GOOD = Path(__file__).parents[1] / "data" / "replays" / "maze-dasher-hard.replay
         (("good.gz", "good.gz"), "unexpected extra argument"),
         (("good.gz", "--projector"), "--projector shows the matches of a folder; name a folder"),
         (("missing", "--projector"), "missing can't be read: No such file or directory."),
-        (("empty", "--export", "page.html"), "--export writes the page of one replay"),
+        (("empty", "--export", "page.html"), "--export is for one replay"),
         (("empty", "--step", "3"), "--step is for one replay"),
         (("junk.gz",), "junk.gz is not a replay: not gzip, or damaged"),
         (("pipe.gz",), "pipe.gz can't be read: it is not an ordinary file"),

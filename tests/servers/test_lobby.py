@@ -404,7 +404,7 @@ def test_ctrl_c_ends_everything(words: tuple[str, ...], serve: Serve, call: Call
         (["--opponent", "nosuchbot"], "is neither a file nor an example bot"),
         (["--opponent", "architect: python x.py {port}"], "the architect dialect is for diagonal and classic"),
         (["--opponent", "searcher"], "is an example that plays classic and diagonal, not gameserver"),
-        (["--out", "/proc/nowhere"], "where no replays can be written"),
+        (["--out", "/proc/nowhere"], "which is not writable"),
         (["--bank", "soon"], "--bank is 'soon', but must be above 0"),
         (["--host", "no.such.host.invalid"], "There is no address 'no.such.host.invalid'"),
     ],

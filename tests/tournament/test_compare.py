@@ -416,7 +416,7 @@ def test_ctrl_c_before_the_first_result_tells_where_the_duels_are(commands: Comm
     code, told, _ = first_interrupted(commands, tmp_path, "compare", "--duels", "12", *FLAGS, at_start=True)
     assert (code, told) == (
         130,
-        "Undecided after 0 of at most 12 duels: the bots were being started to see which roles they play.\n",
+        "Undecided after 0 of at most 12 duels: the bots were being started to test which roles they play.\n",
     )
 
 
