@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 MARK = "REFEREE_TEST_OF"
 #: Lets the bots of a command of root run as root, as the fixture ``same_user`` says.
 SAME_USER = "REFEREE_TEST_SAME_USER"
+#: The variable with the path of the program by whose name a command was called.
+CALLED_AS = "REFEREE_CALLED_AS"
 
 _NUMBER = struct.Struct("=i")
 _MOST_BYTES = 1 << 17
@@ -245,7 +247,7 @@ def _requests(control: socket.socket) -> _Request:
 
 
 def _become(request: _Request) -> None:
-    """Make this child what ``python -m referee`` would be."""
+    """Make this child what ``python -m referee`` would be, or what the program that ``CALLED_AS`` names would be."""
     for number, fd in enumerate(request.fds):
         os.dup2(fd, number)
     os.closerange(3, max(request.report, *request.fds) + 64)
@@ -258,7 +260,7 @@ def _become(request: _Request) -> None:
         from referee.isolation import users
 
         users.are_needed = lambda: False
-    sys.argv = [str(Path(referee.__file__).with_name("__main__.py")), *request.arguments]
+    sys.argv = [os.environ.get(CALLED_AS) or str(Path(referee.__file__).with_name("__main__.py")), *request.arguments]
     sys.path[0] = request.cwd
 
 

@@ -200,6 +200,14 @@ def hidden(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 @pytest.fixture
+def scene_folder() -> Iterator[Path]:
+    """A folder whose path has the same length in every run, so that lines break at the same places."""
+    with tempfile.TemporaryDirectory(prefix="scene", dir="/tmp") as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+@pytest.fixture
 def golden(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     """The golden file of this test's scene."""
     return snapshot.use_extension(GoldenText)

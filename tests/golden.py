@@ -7,21 +7,25 @@ in ``__snapshots__`` beside the test, without what another run or machine change
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import sys
+from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from commands import CALLED_AS
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
     from subprocess import CompletedProcess
 
+#: The program as a user has it on the PATH.
+PROGRAM = Path(sys.prefix) / "bin" / "referee"
+
 _VOLATILE = (
-    (r"[^\s(']*python[\d.]* -m referee\b", "referee"),
     (rf"{re.escape(sys.executable)}|\bpython3\.\d+", "python"),
     (r"http://[\w.\[\]:]+:\d+[\w/-]*", "http://ADDRESS"),
     (r"\b\d{8}-\d{6}(-\d+)?-?[0-9a-f]*-", "TIME-"),
@@ -72,7 +76,11 @@ def transcript(scene: str, run: Callable[..., CompletedProcess[str]], folder: Pa
     parts = []
     for line in filter(None, map(str.strip, scene.splitlines())):
         status, words = line.split(" ", 1)
-        done = run(*shlex.split(words), cwd=folder, env={"COLUMNS": "100"})
+        done = run(
+            *shlex.split(words),
+            cwd=folder,
+            env={"COLUMNS": "100", "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}", CALLED_AS: str(PROGRAM)},
+        )
         assert done.returncode == int(status), (line, done.stdout, done.stderr)
         assert "Traceback" not in done.stderr, (line, done.stderr)
         said = done.stdout

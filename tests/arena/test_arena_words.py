@@ -84,15 +84,15 @@ REFUSALS = f"""
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(scene_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with a bot, a roster and an arena with one reference."""
     monkeypatch.delenv("REFEREE_TOKEN", raising=False)
     accept_all(monkeypatch)
-    begin(tmp_path / "arena").close()
-    (tmp_path / "bot.py").write_text(IDLE)
-    (tmp_path / "roster.csv").write_text("team,mail\nAda,ada@example.org\nBob,\n")
-    (tmp_path / "empty").mkdir()
-    return tmp_path
+    begin(scene_folder / "arena").close()
+    (scene_folder / "bot.py").write_text(IDLE)
+    (scene_folder / "roster.csv").write_text("team,mail\nAda,ada@example.org\nBob,\n")
+    (scene_folder / "empty").mkdir()
+    return scene_folder
 
 
 def test_an_arena(folder: Path, commands: Commands, golden: SnapshotAssertion) -> None:

@@ -314,21 +314,21 @@ SCENES = {
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(scene_folder: Path) -> Path:
     """A folder with replays, bots and files that are something else."""
     for name, content in FILES.items():
-        path = tmp_path / name
+        path = scene_folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-    (tmp_path / "odd").chmod(0o755)
+    (scene_folder / "odd").chmod(0o755)
     for path in REPLAYS.glob("*.gz"):
-        shutil.copy(path, tmp_path / path.name.replace(".replay.jsonl", ""))
-    whole = gzip.decompress((tmp_path / f"{BOXER}.gz").read_bytes())
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(b"".join(whole.splitlines(keepends=True)[:20])))
+        shutil.copy(path, scene_folder / path.name.replace(".replay.jsonl", ""))
+    whole = gzip.decompress((scene_folder / f"{BOXER}.gz").read_bytes())
+    (scene_folder / "cut.gz").write_bytes(gzip.compress(b"".join(whole.splitlines(keepends=True)[:20])))
     first, *steps = whole.splitlines(keepends=True)
     steps[4] = re.sub(rb'"hunter":\[\d+', b'"hunter":[0', steps[4])
-    (tmp_path / "wrong.gz").write_bytes(gzip.compress(b"".join([first, *steps])))
-    return tmp_path
+    (scene_folder / "wrong.gz").write_bytes(gzip.compress(b"".join([first, *steps])))
+    return scene_folder
 
 
 @pytest.mark.parametrize("scene", SCENES)

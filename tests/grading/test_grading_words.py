@@ -150,10 +150,10 @@ WHOLE = (
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(scene_folder: Path) -> Path:
     """A class with its rubric, its roster and its gradebook, and rubrics that are refused later."""
     for name in ("class", "empty", "class/none", "class/three"):
-        (tmp_path / name).mkdir()
+        (scene_folder / name).mkdir()
     files = {
         "class/ada.py": IDLE,
         "class/bob.py": CRASHES,
@@ -169,8 +169,8 @@ def folder(tmp_path: Path) -> Path:
         "rubric.toml": RUBRIC,
     }
     for name, text in files.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
+        (scene_folder / name).write_text(text)
+    return scene_folder
 
 
 def test_a_grading(folder: Path, commands: Commands, golden: SnapshotAssertion) -> None:
@@ -184,8 +184,8 @@ def test_refusals(folder: Path, commands: Commands, golden: SnapshotAssertion) -
     assert not (folder / "x").exists()
 
 
-def test_rubrics(tmp_path: Path, golden: SnapshotAssertion) -> None:
-    file, parts = tmp_path / "rubric.toml", []
+def test_rubrics(scene_folder: Path, golden: SnapshotAssertion) -> None:
+    file, parts = scene_folder / "rubric.toml", []
     head = HEAD.format(game="evasion")
     texts = {
         text: "".join(line for line in head.splitlines(True) if line.split()[0] != text.split()[0]) + f"{text}\n{GOOD}" for text in FILES
@@ -199,5 +199,5 @@ def test_rubrics(tmp_path: Path, golden: SnapshotAssertion) -> None:
         with pytest.raises(UsageError, match=r"rubric\.toml") as caught:
             rubric.load(file)
         assert str(caught.value).isprintable()
-        parts.append(f"{name}\n! {plain(str(caught.value), tmp_path)}\n")
+        parts.append(f"{name}\n! {plain(str(caught.value), scene_folder)}\n")
     assert "\n".join(parts) == golden

@@ -127,23 +127,23 @@ WHOLE_FILES = (
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(scene_folder: Path) -> Path:
     """A folder with leagues, good and wrong."""
-    write_league(tmp_path / "season", 3)
-    write_league(tmp_path / "wrong", 3)
-    (tmp_path / "wrong/bot1.py").write_text("raise SystemExit(1)\n")
-    (tmp_path / "wrong/bot2.py").write_text(IDLE.replace('message["type"] == "turn"', 'message["type"] == "turn" and 1 / 0'))
+    write_league(scene_folder / "season", 3)
+    write_league(scene_folder / "wrong", 3)
+    (scene_folder / "wrong/bot1.py").write_text("raise SystemExit(1)\n")
+    (scene_folder / "wrong/bot2.py").write_text(IDLE.replace('message["type"] == "turn"', 'message["type"] == "turn" and 1 / 0'))
     for name, count in (("hunts", 1), ("hunts2", 2)):
-        write_league(tmp_path / name, 3)
+        write_league(scene_folder / name, 3)
         for number in range(count):
-            (tmp_path / name / f"bot{2 * number}.py").write_text(HUNTER)
+            (scene_folder / name / f"bot{2 * number}.py").write_text(HUNTER)
     for name in ("empty", "cats", "teams", "half/half"):
-        (tmp_path / name).mkdir(parents=True)
+        (scene_folder / name).mkdir(parents=True)
     for name in ("teams/ada.py", "teams/bob.py", "half/half/hunter.py", "half/whole.py"):
-        (tmp_path / name).write_text(f"# {name}\n{IDLE}")
-    with contextlib.closing(sqlite3.connect(tmp_path / "cats/league.sqlite")) as store, store:
+        (scene_folder / name).write_text(f"# {name}\n{IDLE}")
+    with contextlib.closing(sqlite3.connect(scene_folder / "cats/league.sqlite")) as store, store:
         store.execute("create table cats (name text)")
-    return tmp_path
+    return scene_folder
 
 
 def test_a_league(folder: Path, commands: Commands, golden: SnapshotAssertion) -> None:
@@ -157,12 +157,12 @@ def test_refusals(folder: Path, commands: Commands, golden: SnapshotAssertion) -
     assert transcript(REFUSALS, commands.run, folder) == golden
 
 
-def test_files(tmp_path: Path, golden: SnapshotAssertion) -> None:
-    file, parts = tmp_path / "autumn.toml", []
+def test_files(scene_folder: Path, golden: SnapshotAssertion) -> None:
+    file, parts = scene_folder / "autumn.toml", []
     for text in (*(f"{text}\n{TEAMS}" for text in FILES), *WHOLE_FILES):
         file.write_text(text)
         with pytest.raises(UsageError, match=r"autumn\.toml") as caught:
             config.load(file)
         assert str(caught.value).isprintable()
-        parts.append(f"{text.removesuffix(TEAMS).strip()}\n! {plain(str(caught.value), tmp_path)}\n")
+        parts.append(f"{text.removesuffix(TEAMS).strip()}\n! {plain(str(caught.value), scene_folder)}\n")
     assert "\n".join(parts) == golden
