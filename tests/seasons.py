@@ -111,7 +111,7 @@ def _reopened(folder: Path) -> Iterator[Season]:
 
 
 def play(running: Season, duels: int) -> None:
-    """Play so many duels."""
+    """Play this number of duels."""
     running.arena.plan(duels)
     with contextlib.closing(arena_pool(running.arena, Workers(1), lambda _: None)) as pool:
         play_batches(running.arena, pool, ProgressLines(running.arena.counts, print))

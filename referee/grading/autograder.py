@@ -40,9 +40,9 @@ if TYPE_CHECKING:
 #: The packages that make up the referee.
 _PACKAGES = ("referee", "sdk", "example_bots")
 _IGNORED = frozenset({"__pycache__", ".git", ".DS_Store"})
-#: A fixed time, so that the same files make the same zip.
+#: A fixed time for all entries, so that the same files make the same zip.
 _DATE = (2020, 1, 1, 0, 0, 0)
-#: Where the zip has the rubric; its opponents lie in the same folder. Gradescope unpacks the zip into the folder source.
+#: The place of the rubric in the zip; its opponents lie in the same folder. Gradescope unpacks the zip into the folder source.
 _RUBRIC = "rubric/rubric.toml"
 RUBRIC_PLACE = f"source/{_RUBRIC}"
 _MEMORY_BYTES = 768 << 20
@@ -83,28 +83,28 @@ home="${AUTOGRADER:-/autograder}"
 prefix="${REFEREE_PREFIX:-/opt/referee}"
 results="$home/results/results.json"
 
-# Bots run as other users. What is closed here is out of their reach: the rubric, the hand-in, the results.
+# Bots run as other users. Only root may open the rubric, the hand-in and the results.
 mkdir -p "$home/results" "$home/bots"
 chmod 0711 "$home"
 chmod 0700 "$home/source" "$home/results"
 [ ! -e "$home/submission" ] || chmod 0700 "$home/submission"
 [ ! -e "$home/submission_metadata.json" ] || chmod 0600 "$home/submission_metadata.json"
-# In folders that are open to everybody a bot could leave notes for the next match. The referee clears /dev/shm itself.
+# In folders that everybody may open, a bot could leave notes for the next match. The referee clears /dev/shm itself.
 for folder in ${SHARED_FOLDERS-/tmp /var/tmp /run/lock /dev/mqueue}; do
     [ ! -d "$folder" ] || chmod 0700 "$folder"
 done
-# The copies of the bots' files lie here; everybody may pass, and nobody may look.
+# The copies of the bots' files lie here. Other users may pass through the folder, but not list it.
 chmod 0711 "$home/bots"
 export TMPDIR="$home/bots"
 
-# There are results from the first moment, whatever happens.
+# Write results before anything can fail.
 if [ ! -e "$results" ]; then
     printf '%s\n' '{"score": 0, "output": "The grading did not begin. Submit again, or tell your instructor.", "stdout_visibility": "hidden"}' >"$results"
 fi
 "$prefix/bin/referee" grade gradescope --in-container --autograder "$home" "$home/source/RUBRIC" \
     --deadline "$((DEADLINE - SECONDS + begun))"OPTIONS
 echo "referee: exit status $?"
-# The results say what went wrong; another exit status would hide them.
+# The results report errors. Gradescope would hide them after another exit status.
 exit 0
 """
 
@@ -119,7 +119,7 @@ class Made(NamedTuple):
 def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, seconds: float = CONTAINER_SECONDS - MARGIN_SECONDS) -> Made:
     """Write the zip of an autograder to ``out``, and the commitment to its starts beside it.
 
-    A file of these names is never replaced: it may hold the only copy of a seed.
+    An existing file is never replaced, because it may contain the only copy of a seed.
 
     ``runs_per_day`` limits the graded runs within 24 hours; ``seconds`` is the deadline of a run. UsageError for a rubric with a mistake,
     or whose opponents can't be packed.
@@ -132,14 +132,14 @@ def init_zip(rubric_path: Path, out: Path, *, runs_per_day: int | None = None, s
     committed = out.with_name(f"{out.stem}.{commitment.FILE}")
     for path in (out, committed):
         if os.path.lexists(path):
-            raise UsageError(f"{path} is there already, and its seed may be in use; move it away, or name another file with --out.")
+            raise UsageError(f"{path} exists already, and its seed may be in use. Move it away, or name another file with --out.")
     rubric = load(rubric_path)
     text = rubric.text
     notes = []
     if rubric.is_seed_drawn:
-        # Every container would draw another one, and every student would get other starts.
+        # Without it, each container would draw a seed, and each student would get other starts.
         text = f'# Drawn when this autograder was made. Keep it: all hidden starts come from it.\nseed = "{rubric.seed}"\n{text}'
-        notes.append("The rubric has no seed, so one was drawn; it is in the zip alone. Keep the zip, or write the seed into the rubric.")
+        notes.append("The rubric has no seed, so one was drawn. It is only in the zip. Keep the zip, or write the seed into the rubric.")
     files = {_RUBRIC: (text.encode(), 0o644), **_opponents(rubric)}
     wheel, data = _wheel()
     files[wheel] = (data, 0o644)
@@ -191,7 +191,7 @@ def _opponents(rubric: Rubric) -> dict[str, tuple[bytes, int]]:
                 files[place] = (data, 0o755 if path.stat().st_mode & 0o100 else 0o644)
                 if size > MOST_BYTES or len(files) > MOST_FILES:
                     raise UsageError(
-                        f"The opponents have more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MiB; keep the bots' own files alone in '{home}'."
+                        f"The opponents have more than {MOST_FILES:,} files or {MOST_BYTES >> 20} MiB; keep only the bots' own files in '{home}'."
                     )
     return files
 
@@ -220,7 +220,7 @@ def _files(source: Path) -> Iterator[Path]:
 
 
 def _wheel() -> tuple[str, bytes]:
-    """Return the name and the content of a wheel of the referee that is running."""
+    """Return the name and the content of a wheel of the running referee."""
     try:
         about = importlib.metadata.distribution("referee")
     except importlib.metadata.PackageNotFoundError:
@@ -250,7 +250,7 @@ def _package(name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _digest(data: bytes) -> str:
-    """Return a hash as RECORD has it."""
+    """Return a hash in the form of a wheel's file RECORD."""
     return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
 
 

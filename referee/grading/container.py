@@ -1,6 +1,6 @@
-"""Grades one hand-in in the container of an autograder: results from the first moment, and a deadline.
+"""Grades one hand-in in the container of an autograder, with a deadline and with results at any time.
 
-The referee alone writes the results. It writes them again after every match, when no bot is running, and once more at the end.
+Only the referee writes the results. It writes them again after every match, when no bot is running, and once more at the end.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from referee.grading.values import Grades
     from referee.tournament.values import Record, Task
 
-#: Places in Gradescope's container, from its folder /autograder on.
+#: Paths in Gradescope's container, relative to its folder /autograder.
 HAND_IN, RESULTS, METADATA, GRADING = "submission", "results/results.json", "submission_metadata.json", "grading"
 
 
@@ -49,7 +49,7 @@ def run(
     """Grade the hand-in in Gradescope's folder ``home``, and write the results there.
 
     No match is begun after the deadline. At most ``runs_per_day`` runs within 24 hours are graded. ``report`` gets sentences for the
-    instructor; nothing in them is shown to students. RefereeError if nothing could be graded; the results say so, too.
+    instructor, which students don't see. RefereeError if nothing could be graded; the results say so, too.
     """
     file = home / RESULTS
     try:
@@ -59,7 +59,7 @@ def run(
             try:
                 results = gradescope.limited(home / METADATA, runs_per_day)
             except RefereeError as error:
-                # It isn't the student's fault.
+                # The student did not cause this, so the run is graded.
                 report(f"{error} The run is graded.")
                 results = None
             if results is not None:
@@ -79,21 +79,21 @@ def run(
 
 
 def _played(opened: OpenGrading, file: Path, deadline: Deadline, report: Callable[[str], None]) -> Grades:
-    """Play all matches, and return the marks. What stops the grading ends up in the results."""
+    """Play all matches, and return the marks. If something stops the grading, the results say so."""
     note = ""
     gradescope.write(file, gradescope.results(opened.grades()))
     try:
         opened.check_files()
         if opened.counts().planned:
-            # Half a core is enough for one match at a time.
+            # The smallest container has half a core, which is enough for one match at a time.
             with contextlib.closing(LocalPool(opened.trials.terms, opened.entries, opened.replays, 1)) as workers:
                 opened.run(workers, _ResultsWriter(opened, file, report), deadline)
     except TimeIsUp as error:
         report(str(error))
-        note = "The time was up before all matches were played."
+        note = "The time limit was reached before all matches were played."
     except RefereeError as error:
         report(str(error))
-        note = "The grading was stopped before all matches were played, through no fault of yours. Tell your instructor."
+        note = "The grading was stopped before all matches were played, which you did not cause. Please tell your instructor."
     grades = opened.grades()
     gradescope.write(file, gradescope.results(grades, note))
     return grades
@@ -108,9 +108,9 @@ class _ResultsWriter(ProgressListener):
         self._report = report
 
     def finished(self, task: Task, record: Record) -> None:
-        """Write the marks as they stand."""
+        """Write the current marks."""
         gradescope.write(self._file, gradescope.results(self._opened.grades()))
 
     def said(self, text: str) -> None:
-        """Tell the instructor."""
+        """Report a sentence to the instructor."""
         self._report(text)

@@ -1,4 +1,4 @@
-"""Escapes text of hand-ins for lines and logs: none of it can become a control character. And numbers as tables show them."""
+"""Escapes control characters in text of hand-ins, for lines and logs, and formats the numbers in tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def one_line(text: str) -> str:
 
 
 def log(data: bytes) -> bytes:
-    """Return a bot's log without control characters: these become visible escape sequences, but for line breaks and tabs."""
+    """Return a bot's log with its control characters, except line breaks and tabs, as visible escape sequences."""
     text = data.decode("utf-8", "backslashreplace").replace("\r\n", "\n")
     if not text.replace("\n", "").replace("\t", "").isprintable():
         text = "".join(char if char.isprintable() or char in "\n\t" else char.encode("unicode_escape").decode("ascii") for char in text)
@@ -28,5 +28,5 @@ def number(value: float) -> str:
 
 
 def finite(value: float | None) -> float | None:
-    """Return the number, rounded to six decimals; None in place of a number that JSON doesn't have."""
+    """Return the number, rounded to six decimals. Return None for infinity and NaN, which JSON doesn't have."""
     return None if value is None or not math.isfinite(value) else round(value, 6)

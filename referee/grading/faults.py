@@ -1,4 +1,4 @@
-"""The faults of a hand-in in some of its starts: each one once, with the starts in which it happened and the line of code where that is known."""
+"""The faults of a hand-in: each one once, with the starts in which it happened and, if it is known, the line of code."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     Marked = tuple[RubricTest, TrialMark]
 
-#: How the sentence of a fault before the first step begins. The step of another one stands beside each start, not in the sentence that they share.
+#: The beginning of the sentence about a fault before the first step. The step of other faults is shown at each start, not in the shared sentence.
 NO_START = "The hand-in did not start: "
 _STEP = re.compile(r"^The hand-in failed in step [\d,]+: ")
-#: The end of a sentence that names the line of the bot's own files; of several the last one.
+#: The end of a sentence that names a line of the bot's own files; if there are several, the last one.
 _PLACE = re.compile(r"(?s)^(?P<before>.*)(?:, at| It was at) (?P<place>[^\n:]+:\d{1,7}(?: in [\w.<>]*[\w>])?)\W*$")
 #: A number, or a word with one, such as the id of a match.
 _NUMBER = r"\w*\d\w*"
-#: How many lines stand around the line of a fault, and the most bytes of a file that is looked at, and of a line that is shown.
+#: The number of lines before and after the line of a fault, the most bytes of a file that is read, and of a line that is shown.
 _AROUND = 2
 _MOST_BYTES, _MOST_LINE = 1 << 20, 200
 
@@ -37,7 +37,7 @@ class CodeLine(NamedTuple):
 
 
 class OwnFault(NamedTuple):
-    """A fault of the hand-in. ``kind`` is "" if no match was played for it. ``place`` is the line of its own files, "" where it is unknown.
+    """A fault of the hand-in. ``kind`` is "" if no match was played for it. ``place`` is the line of its own files, "" if it is unknown.
 
     ``marked`` are the starts in which it happened.
     """
@@ -49,7 +49,7 @@ class OwnFault(NamedTuple):
 
 
 def own_faults(marked: Iterable[Marked]) -> list[OwnFault]:
-    """Return the faults of a hand-in in these starts, the most frequent one first. Where only numbers or seats differ, it is the same fault."""
+    """Return the faults of a hand-in in these starts, the most frequent one first. Faults that differ only in numbers or seats count as the same."""
     groups: dict[tuple[str, str], list[Marked]] = {}
     for test, trial in marked:
         if trial.is_fault:
@@ -57,9 +57,9 @@ def own_faults(marked: Iterable[Marked]) -> list[OwnFault]:
     unplayed = [key for key in groups if not key[0]]
     cause = next((key for key in groups if key[0]), None)
     if cause is not None:
-        # Nothing was played there because the hand-in could not start elsewhere.
+        # These starts were not played, because the hand-in could not start in another one.
         groups[cause] += [each for key in unplayed for each in groups.pop(key)]
-    faults = [OwnFault(_kind(trials[0][1]), *_told(trials[0][1].text), tuple(trials)) for trials in groups.values()]
+    faults = [OwnFault(_kind(trials[0][1]), *_split_place(trials[0][1].text), tuple(trials)) for trials in groups.values()]
     return sorted(faults, key=lambda fault: -len(fault.marked))
 
 
@@ -79,26 +79,26 @@ def _kind(trial: TrialMark) -> str:
 
 
 def _key(trial: TrialMark) -> tuple[str, str]:
-    """Return what two starts with the same fault have in common."""
-    text, place = _told(trial.text)
+    """Return the key of a trial's fault, which is equal for the same fault in two starts."""
+    text, place = _split_place(trial.text)
     seats = "|".join(map(re.escape, _seats(trial)))
     return _kind(trial), place or re.sub(rf"{_NUMBER}|\b(?:{seats})\b" if seats else _NUMBER, "#", text)
 
 
-def _told(text: str) -> tuple[str, str]:
+def _split_place(text: str) -> tuple[str, str]:
     """Return the sentence of a fault without the step and without the place, and the place."""
     text = _STEP.sub("", text)
-    found = _PLACE.match(text)
-    if found is None:
+    match = _PLACE.match(text)
+    if match is None:
         return text, ""
-    before = found["before"]
-    return (before if before.endswith(".") else f"{before}."), found["place"].removeprefix("./")
+    before = match["before"]
+    return (before if before.endswith(".") else f"{before}."), match["place"].removeprefix("./")
 
 
 def code(fault: OwnFault, hand_in: HandIn) -> list[CodeLine]:
-    """Return the lines around the place of a fault, read from the grading's copy of the hand-in; none if they aren't there.
+    """Return the lines around the place of a fault, from the grading's copy of the hand-in; an empty list if they don't exist.
 
-    A hand-in can write any place into its messages, so that nothing but a file of its own is read.
+    A hand-in can write any path into its messages, so only its own files are read.
     """
     path, line = _file(fault.place)
     folder = hand_in.folder
@@ -112,8 +112,8 @@ def code(fault: OwnFault, hand_in: HandIn) -> list[CodeLine]:
 
 
 def _file(place: str) -> tuple[Sequence[str], int]:
-    found = re.match(r"([^\n:]+):(\d+)", place)
-    return (found[1].split("/"), int(found[2])) if found else ((), 0)
+    match = re.match(r"([^\n:]+):(\d+)", place)
+    return (match[1].split("/"), int(match[2])) if match else ((), 0)
 
 
 def _lines(path: Path, folder: Path) -> list[str]:
@@ -125,7 +125,7 @@ def _lines(path: Path, folder: Path) -> list[str]:
 
 
 class FaultCard(NamedTuple):
-    """What a page shows of a fault: in how many of ``starts`` it happened, and the lines of code around it."""
+    """A fault for a page: the number of ``starts`` in which it happened, and the lines of code around it."""
 
     fault: OwnFault
     starts: int
@@ -133,11 +133,11 @@ class FaultCard(NamedTuple):
 
 
 def cards(hand_in: HandIn, marked: Sequence[Marked]) -> list[FaultCard]:
-    """Return the faults of a hand-in in these starts for a page; none if nothing was played, which the status explains."""
+    """Return the faults of a hand-in in these starts for a page. Empty if nothing was played, which the status explains."""
     faults = own_faults(marked)
     return [FaultCard(fault, len(marked), code(fault, hand_in)) for fault in faults] if any(fault.kind for fault in faults) else []
 
 
 def numbers(fault_cards: Iterable[FaultCard]) -> dict[Trial, int]:
-    """Return the number of the fault of each start that has one, from 1."""
+    """Return the number, from 1, of the fault of each start with a fault."""
     return {trial.trial: number for number, card in enumerate(fault_cards, 1) for _, trial in card.fault.marked}

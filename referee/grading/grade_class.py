@@ -1,4 +1,4 @@
-"""One run of a grading: look at the hand-ins, play what has no result yet, and write the marks."""
+"""One run of a grading: read the hand-ins, play the matches that have no result yet, and write the marks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Selection(NamedTuple):
-    """What a run looks at and plays again: hand-ins with a roster, or none; one student only, or one whose matches are played again."""
+    """What a run reads and plays: hand-ins with a roster, or nothing new; all students, one, or one whose matches are played again."""
 
     hand_ins: Path | None = None
     roster: Path | None = None
@@ -38,7 +38,7 @@ class Selection(NamedTuple):
     layout: str = "auto"
 
     def done(self, grades: Grades) -> list[str]:
-        """Return what the run has done, as lines below the marks."""
+        """Return lines about what the run has done, to be printed below the marks."""
         is_later = self.hand_ins is not None and len(grades.runs) > 1
         counts = [run_counts((student.hand_in for student in grades.students), len(grades.runs))] if is_later else []
         return [*counts, *grades.compared]
@@ -55,7 +55,7 @@ def grade_class(
 ) -> Grades:
     """Grade a folder of hand-ins, or continue a grading. Results are stored and written even if play is stopped.
 
-    ``play`` plays what has no result yet; ``report`` gets what is to be told meanwhile.
+    ``play`` plays the matches that have no result yet; ``report`` gets messages for the grader.
     """
     machine.refuse_disk(folder)
     is_new = not grading.is_begun(folder)
@@ -65,7 +65,7 @@ def grade_class(
                 _take(opened, selection.hand_ins, selection, report)
             except UsageError:
                 if is_new:
-                    # Otherwise a corrected command could not have another rubric.
+                    # Otherwise a corrected command could not name another rubric.
                     grading.forget(folder)
                 raise
         elif selection.rerun is None:
@@ -84,7 +84,7 @@ def grade_class(
             counts = opened.counts()
             can_be_corrected = isinstance(error, UsageError | PlayStopped) and not isinstance(error, MachineFailed)
             if is_new and can_be_corrected and not (counts.done or opened.rubric.is_seed_drawn):
-                # Matches can't be played as the rubric or the command asks, so both may be corrected.
+                # The rubric or the command asks for something impossible. Forget the grading, so that both can be corrected.
                 grading.forget(folder)
                 raise
             report(f"{counts.done:,} of {counted(counts.done + counts.planned, 'match')} are done and stored. Go on:  {again(folder)}")
@@ -94,7 +94,7 @@ def grade_class(
 
 
 def _take(opened: OpenGrading, source: Path, selection: Selection, report: Callable[..., None]) -> None:
-    """Look at the hand-ins, and say what has changed. UsageError if they can't be read, or if the only wanted student has none."""
+    """Read the hand-ins, and report what has changed. UsageError if they can't be read, or if the selected student has none."""
     with opened.incoming() as folder:
         hand_ins = collect(
             source, folder, opened.seats, selection.roster, opened.other_roles, layout=selection.layout, earlier=opened.hand_ins
@@ -112,7 +112,7 @@ def _only(hand_ins: Sequence[HandIn], student: str, source: Path) -> HandIn:
     if mine:
         return mine[0]
     students = ", ".join(hand_in.student for hand_in in hand_ins if hand_in.name) or "nobody"
-    raise UsageError(f"{source} has no hand-in of {student!r:.80}; it has those of {students}.")
+    raise UsageError(f"{source} has no hand-in of {student!r:.80}. It has hand-ins of {students}.")
 
 
 def again(folder: Path) -> str:
@@ -122,9 +122,9 @@ def again(folder: Path) -> str:
 
 @contextlib.contextmanager
 def graded_examples(rubric: Rubric, play: Callable[[OpenGrading], None]) -> Iterator[Grades]:
-    """Grade all example bots, in a folder that is removed afterwards. UsageError if none plays every seat.
+    """Grade all example bots, in a folder that is removed afterwards. UsageError if no bot plays every seat.
 
-    They keep their order: in each seat, from weak to strong.
+    The bots are ordered from weak to strong in each seat.
     """
     hand_ins = enumerate(example_hand_ins(rubric))
     examples = [HandIn(name, name, Path.cwd(), players, place=place) for place, (name, players) in hand_ins]

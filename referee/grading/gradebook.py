@@ -1,7 +1,7 @@
 """Enters marks into a file that a course platform exported: Canvas's gradebook, or Moodle's worksheet for offline grading.
 
-Students are found by their identities, then by name. A number counts only together with the name, because each platform has its own, and a name
-that a person chose on a platform counts for nothing alone. If a name matches two rows, or a row matches two students, the mark isn't entered:
+The row of a student is found by ids and addresses, then by name. A number counts only with the name, because each platform has its own. A name
+that a person chose on a platform doesn't count without a number. If a name fits two rows, or a row fits two students, the mark isn't entered:
 the grader has to enter it by hand.
 """
 
@@ -44,7 +44,7 @@ _MOODLE_IDS = ("Identifier", "Email address", "ID number", "Username")
 _ASSIGNMENT = re.compile(r"(.*\S)\s*\((\d+)\)")
 _DECIMAL_COMMA = re.compile(r"\d+,\d+")
 _NUMBER = re.compile(r"\d+([.,]\d+)?")
-#: The last way to find a row.
+#: The level of a match by name, the least certain one.
 _BY_NAME = 2
 
 
@@ -83,7 +83,7 @@ class _Sheet(NamedTuple):
 
 
 class _Matched(NamedTuple):
-    """The row of each student by its number, and why others have none."""
+    """The student of each row by its number, and the students without a row."""
 
     rows: Mapping[int, StudentMarks]
     refused: tuple[str, ...]
@@ -91,7 +91,7 @@ class _Matched(NamedTuple):
 
 
 def fill(export: Path, grades: Grades, out: Path, column: str | None = None, *, after_due: bool = False) -> Filled:
-    """Enter the points into a copy of an exported file. Raises UsageError if the file or the column can't be used.
+    """Enter the points into a copy of an exported file. Raises UsageError if the file or the column is unsuitable.
 
     ``column`` is the heading of an assignment in Canvas, its name or its number; None is allowed if only one fits. Canvas's copy has the
     columns that identify students, and the changed one. Moodle's has all columns, with the grade and the feedback changed. The feedback has
@@ -103,7 +103,7 @@ def fill(export: Path, grades: Grades, out: Path, column: str | None = None, *, 
     kind = _kind(sheet.head)
     if kind == MOODLE:
         if column is not None and column != "Grade":
-            raise UsageError(f"{sheet.name} is a worksheet of Moodle: its marks are in the column 'Grade'; leave the column out.")
+            raise UsageError(f"{sheet.name} is a worksheet of Moodle, with the marks in the column 'Grade'. Leave out --column.")
         return _moodle(sheet, grades, out, after_due=after_due)
     if kind == CANVAS:
         return _canvas(sheet, grades, out, column, after_due=after_due)
@@ -192,7 +192,7 @@ def _canvas(sheet: _Sheet, grades: Grades, out: Path, column: str | None, *, aft
 
 
 def _canvas_column(sheet: _Sheet, grades: Grades, column: str | None, limits: Sequence[str] | None) -> int:
-    """Return the number of the column of the assignment. UsageError if none or several fit."""
+    """Return the number of the column of the assignment. UsageError unless exactly one fits."""
 
     def is_open(at: int) -> bool:
         return limits is None or not limits[at].strip().startswith("(")
@@ -238,7 +238,7 @@ def _moodle(sheet: _Sheet, grades: Grades, out: Path, *, after_due: bool) -> Fil
             name = one_line(student.hand_in.student)
             limit = sheet.value(row, "Maximum Grade").replace(",", ".")
             if sheet.value(row, "Grade can be changed") == "No":
-                notes.append(f"{name} has a grade that Moodle says can't be changed; it was left alone.")
+                notes.append(f"{name} has a grade that can't be changed, according to Moodle; it was left as it is.")
             elif _NUMBER.fullmatch(limit) and float(mark) > float(limit):
                 notes.append(f"{name} has {mark} points, but Moodle allows {limit}; the mark was not entered.")
             else:
@@ -257,7 +257,7 @@ def _left_out(grades: Grades, *, after_due: bool) -> list[str]:
 
 
 def _mark(student: StudentMarks, notes: list[str], *, after_due: bool) -> str | None:
-    """Return the points to enter; None with a note if there are none."""
+    """Return the points to enter. None if the mark is missing or incomplete, with a note."""
     marks = shown_marks(student, after_due=after_due)
     if student.status == MISSING:
         notes.append(f"{one_line(student.hand_in.student)} submitted nothing; the mark was left as it is.")
@@ -299,10 +299,10 @@ class _SheetRow(NamedTuple):
 
 
 def _match(grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: _Ids, name: Callable[[_Sheet, Sequence[str]], str]) -> _Matched:
-    """Find the row of each student: by what identifies it, else by the part of an e-mail address before the @, else by name."""
-    read = {at: _read_row(sheet, sheet.rows[at], ids, name) for at in rows}
+    """Return the row of each student: by id or address, else by the part of an e-mail address before the @, else by name."""
+    sheet_rows = {at: _read_row(sheet, sheet.rows[at], ids, name) for at in rows}
     near: dict[str, set[int]] = {}
-    for at, row in read.items():
+    for at, row in sheet_rows.items():
         for text in (*row.numbers, *row.exact, *row.accounts, _name(row.name)):
             near.setdefault(text, set()).add(at)
     students_by_row: dict[int, list[tuple[int, StudentMarks]]] = {}
@@ -311,10 +311,10 @@ def _match(grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: _Ids, name: 
     domains = {text.rpartition("@")[2] for text in counts if "@" in text}
     has_roster = any(student.hand_in.place is not None for student in grades.students)
     for student in grades.students:
-        # What several students have, such as the number of their section, identifies none of them.
+        # An identity that several students share, such as the number of their section, identifies nobody.
         identities = [text for text in student.hand_in.identities if counts[key(text)] == 1]
         person = _person(student.hand_in, identities, ids.kind, has_one_domain=len(domains) < 2)
-        candidates = {at: read[at] for text in person.texts for at in near.get(text, ())}
+        candidates = {at: sheet_rows[at] for text in person.texts for at in near.get(text, ())}
         level, fitting = _fitting(person, candidates)
         who = one_line(student.hand_in.student)
         if has_roster and student.hand_in.place is None and student.status == REFUSED:
@@ -325,7 +325,7 @@ def _match(grades: Grades, sheet: _Sheet, rows: Iterable[int], ids: _Ids, name: 
             places = " and ".join(str(each + 2) for each in sorted(fitting))
             refused.append(f"{who} fits the rows {places}; enter this mark by hand.")
         elif (doubtful := next((at for at, row in sorted(candidates.items()) if person.numbers & row.numbers), None)) is not None:
-            row_name = one_line(read[doubtful].name) or "nobody"
+            row_name = one_line(sheet_rows[doubtful].name) or "nobody"
             refused.append(f"{who} has a number of row {doubtful + 2}, but that is the row of {row_name}; enter this mark by hand.")
         else:
             unmatched.append(student.hand_in.student)
@@ -356,8 +356,8 @@ def _read_row(sheet: _Sheet, row: Sequence[str], ids: _Ids, name: Callable[[_She
 class _StudentIdentity(NamedTuple):
     """What identifies a student who was graded.
 
-    ``accounts`` are parts of addresses before the @, with an @ for what is no address. ``names`` are those that may decide, ``shown_names`` those
-    that have to fit beside a number. ``own_number`` is the number on the platform whose file it is.
+    ``accounts`` are parts of addresses before the @, with an @ for what is no address. ``names`` identify the student without a number, ``shown_names``
+    only together with one. ``own_number`` is the number on the platform that exported the file.
     """
 
     numbers: frozenset[str]
@@ -370,7 +370,7 @@ class _StudentIdentity(NamedTuple):
 
     @property
     def texts(self) -> frozenset[str]:
-        """All by which a row can be found."""
+        """All texts by which a row can be found."""
         return self.numbers | self.exact | self.accounts | self.names
 
 
@@ -381,10 +381,10 @@ def _person(hand_in: HandIn, identities: Sequence[str], kind: str, *, has_one_do
         names = (hand_in.roster_name, hand_in.student)
     elif platform in ("", "name"):
         names = (hand_in.full_name, hand_in.student, *identities)
-    # Without a roster, the student's name in the tables has the name in it that the person chose on a platform.
+    # Without a roster, the name in the tables contains the name that the person chose on a platform.
     texts = frozenset(text for each in (*identities, *([hand_in.student] if names else [])) if (text := key(each)))
     numbers = frozenset(text for text in texts if text.isdigit())
-    # An account "jdoe" fits "jdoe@a.edu" either way round, but two addresses have to be the same, and people choose where theirs end.
+    # An account "jdoe" fits the address "jdoe@a.edu" and vice versa. Two addresses must be equal, because people choose the domain.
     parts = (text.partition("@") for text in texts - numbers if has_one_domain or "@" not in text)
     accounts = frozenset(local if at else f"{local}@" for local, at, _ in parts)
     shown_names = (hand_in.roster_name or hand_in.full_name, hand_in.student, hand_in.student.removesuffix(f"-{number}"))
@@ -395,7 +395,7 @@ def _person(hand_in: HandIn, identities: Sequence[str], kind: str, *, has_one_do
 
 
 def _fitting(person: _StudentIdentity, rows: Mapping[int, _SheetRow]) -> tuple[int, set[int]]:
-    """Return the rows that fit a student, and how sure they are (0 is the surest)."""
+    """Return the level of certainty (0 is the most certain), and the rows that fit a student at that level."""
     for level, fits in enumerate((_fits_surely, _fits_by_account, _fits_by_name)):
         fitting = {at for at, row in rows.items() if fits(person, row)}
         if fitting:
@@ -419,7 +419,7 @@ def _fits_by_account(person: _StudentIdentity, row: _SheetRow) -> bool:
 
 
 def _fits_by_name(person: _StudentIdentity, row: _SheetRow) -> bool:
-    """True if a name decides. Students choose their names on a platform, so an address or a number of the platform decides first."""
+    """Return True if the row fits by name. Students choose their names on a platform, so addresses and numbers are tried first."""
     is_other = bool(person.own_number) and person.own_number != row.own_number
     return _name(row.name) in person.names and not is_other and not roster.differ(person.identities, row.values)
 

@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 _VISIBLE = {ALWAYS: "visible", AFTER_DUE: "after_due_date"}
 _LONGEST_TEXT = 2_000
 _DAY = timedelta(hours=24)
-#: Keys of results that a later run may repeat.
+#: Keys of earlier results that a later run may repeat.
 _KEPT = ("tests", "leaderboard", "visibility", "output_format", "test_output_format", "test_name_format")
 _NOT_PLAYED = "Not played: there was not enough time for this match."
-_UNDECIDED = "Not decided, through no fault of the hand-in."
+_UNDECIDED = "Not decided, which the hand-in did not cause."
 
-#: What follows the name of a level.
+#: The explanation after the name of a level of isolation.
 _LEVELS = {
     "strict": ", each program in a sandbox",
     LIMITS_USER: ", each program as a user of its own without network",
@@ -47,7 +47,7 @@ _LEVELS = {
 
 
 def results(grades: Grades, note: str = "") -> dict[str, Json]:
-    """Return the content of results.json for the only student of a grading. It is complete at any time: it says what was not played.
+    """Return the content of results.json for the only student of a grading. It is complete at any time: it lists what was not played.
 
     ``note`` is a sentence for the student.
     """
@@ -61,20 +61,20 @@ def results(grades: Grades, note: str = "") -> dict[str, Json]:
         "score": _number(student.points),
         "execution_time": round(seconds),
         "tests": tests,
-        # A test that is shown after the due date must not be seen here before.
+        # Students must not see a test here before the due date if it is shown after it.
         "leaderboard": [{"name": "Points", "value": _number(sum(test.points for test in student.tests if test.test.when == ALWAYS))}],
     }
 
 
 def first_results(rubric: Rubric) -> dict[str, Json]:
-    """Return the results before the first match: every match is there, as one that was not played."""
+    """Return the results before the first match, in which every match is listed as not played."""
     unplayed = marks.student_marks(games.get(rubric.game), rubric, HandIn("hand-in", "hand-in"), marks.Results())
     return results(Grades(rubric, (unplayed,), folder=Path(), replays=Path()))
 
 
 def failed_results(text: str) -> dict[str, Json]:
-    """Return the results of a run in which nothing could be graded, through no fault of the hand-in; ``text`` says why."""
-    message = f"Your hand-in was not graded, through no fault of yours. Tell your instructor: {escape(text, _LONGEST_TEXT)}"
+    """Return the results of a run in which the referee could not grade anything; ``text`` says why."""
+    message = f"Your hand-in was not graded, which you did not cause. Please tell your instructor: {escape(text, _LONGEST_TEXT)}"
     return {**_head(message, is_complete=False), "score": 0, "tests": []}
 
 
@@ -121,7 +121,7 @@ def _lines(mark: RubricMark) -> list[Json]:
 def _line(test: RubricTest, trial: TrialMark, place: int, count: int) -> dict[str, Json]:
     name = escape(test.name, 200) + (f", start {trial.trial.start + 1}" if count > 1 else "")
     if trial.passed is None:
-        # The reason may come from another match, also from a hidden one; the referee prints it for the instructor.
+        # The reason may come from another match, even a hidden one. The referee prints it only for the instructor.
         text = _UNDECIDED if trial.text else _NOT_PLAYED
     else:
         text = "Passed." if trial.passed else escape(trial.text, _LONGEST_TEXT) or "Not passed."
@@ -145,7 +145,7 @@ def _number(points: float) -> float:
 
 
 def write(path: Path, content: dict[str, Json]) -> None:
-    """Write results.json, which is always there and always whole. Only root may see its folder."""
+    """Write results.json in one step, so that it is always complete. Only root may open its folder."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.parent.chmod(0o700)
     write_whole(path, (json.dumps(content, indent=1) + "\n").encode())
@@ -170,7 +170,7 @@ def limited(metadata: Path, most: int) -> dict[str, Json] | None:
         earlier = [(_time(run["submission_time"]), run) for run in data.get("previous_submissions") or () if _was_graded(run)]
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise UsageError(
-            f"The earlier runs can't be counted: {escape(str(metadata), 200)} is not as Gradescope documents it ({type(error).__name__})."
+            f"The earlier runs can't be counted: {escape(str(metadata), 200)} doesn't follow Gradescope's documentation ({type(error).__name__})."
         ) from None
     earlier.sort(key=lambda each: each[0])
     recent = [moment for moment, _ in earlier if now - _DAY < moment <= now]
@@ -191,7 +191,7 @@ def limited(metadata: Path, most: int) -> dict[str, Json] | None:
 
 
 def _was_graded(run: Json) -> bool:
-    """True if an earlier run was graded: it has results, and they aren't those of a run before."""
+    """Return True if an earlier run was graded: it has results that don't repeat those of a run before it."""
     content = run.get("results")
     if not isinstance(content, dict) or not content:
         return False
@@ -225,7 +225,7 @@ def level_here(rubric: Rubric) -> str:
         return NONE
     why = ""
     if rubric.options.isolation in ("strict", "auto"):
-        # The programs of the sandbox are looked for first: trying it takes a while on half a core.
+        # Look for the sandbox's programs first, because trying it takes long on half a core.
         why = missing_parts()
         if not why:
             try:
@@ -238,5 +238,5 @@ def level_here(rubric: Rubric) -> str:
         open_launcher(LIMITS_USER, rubric.options.limits)
     except UsageError as error:
         no_sandbox = f" A sandbox is not possible: {why}" if why else ""
-        raise UsageError(f"No isolation that keeps bots from the rubric is possible here. {error}{no_sandbox}") from None
+        raise UsageError(f"No possible isolation keeps bots from reading the rubric here. {error}{no_sandbox}") from None
     return LIMITS_USER

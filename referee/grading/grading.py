@@ -1,6 +1,6 @@
 """A grading and its folder: the hand-ins, the rubric, the matches that are played, and the marks.
 
-A match that has a result is not played again. So if this process ends early, a later one continues with the matches that have none yet.
+Only matches without a result are played. So if this process ends early, a later one continues where it stopped.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from referee.tournament.rows import ModelTable
     from referee.tournament.values import Record, Task
 
-#: What the store of a grading holds.
+#: The kind of store.
 KIND = "grading"
 #: In the private folder, which only the grader may see, beside the store and the commitment to the starts.
 REPLAYS, HAND_INS, RUBRIC = "replays", "submissions", "rubric.toml"
@@ -57,7 +57,7 @@ _OLD_FILE = "league.sqlite"
 class OpenGrading:
     """A grading's folder with its store. ``hand_ins`` are in the order of the marks.
 
-    Only the grader may see the folder ``private``, with all ``replays``. A hand-in has to play ``seats``, and none plays ``other_roles``.
+    Only the grader may see the folder ``private``, with all ``replays``. A hand-in has to play ``seats``, never ``other_roles``.
     """
 
     def __init__(self, folder: Path, store: Store, rubric: Rubric) -> None:
@@ -76,12 +76,12 @@ class OpenGrading:
         self._read()
 
     def _read(self) -> None:
-        """Read from the store what is graded, with the records of all trials."""
+        """Read the hand-ins and the records of all trials from the store."""
         self._graded = {row.student: row.graded(self._copies) for row in self._hand_ins.all()}
         self.hand_ins = tuple(sorted((graded.hand_in for graded in self._graded.values()), key=hand_ins.order))
         self.runs = tuple(row.time for row in self._runs.all())
         students = {student: graded.entry for student, graded in self._graded.items() if graded.entry is not None}
-        #: All programs that play, by the names of students and opponents.
+        #: All entries by the names of students and opponents.
         self.entries: dict[str, Entry] = {**students, **self.opponents}
         self.trials = Trials(self.rubric, students, self.opponents)
         self._records = dict(self.store.lookup(self.trials.tasks))
@@ -89,7 +89,7 @@ class OpenGrading:
     def take(self, new: Sequence[HandIn], *, missing_is_zero: bool = False, is_only: bool = False) -> list[str]:
         """Take the hand-ins of a run. Return a sentence for each student whose files have changed since they were marked.
 
-        Matches of changed and of new hand-ins are to be played, and those again that were given up after void attempts. The options are
+        Then the matches of changed and new hand-ins, and those that were given up after void attempts, have no result. The options are
         those of ``hand_ins.joined``.
         """
         before = self._graded
@@ -104,17 +104,17 @@ class OpenGrading:
                 self._play_again({row.hand_in.student for row in rows})
             self.retry()
         return [
-            f"The hand-in of {new.name} has changed since it was marked ({changed(new, old)[0]}); it is marked anew."
+            f"The hand-in of {new.name} has changed since it was marked ({changed(new, old)[0]}); it is marked again."
             for old, new in ((_entry_of(before, row.hand_in.student), row.entry) for row in rows)
             if old is not None and new is not None and old.hash != new.hash
         ]
 
     def incoming(self) -> AbstractContextManager[Path]:
-        """Make a folder for copies of what was handed in. ``take`` moves them to their places; the others are removed at the end."""
+        """Make a folder for copies of hand-ins. ``take`` moves copies to their places; the others are removed at the end."""
         return copies.incoming(self._copies)
 
     def _play_again(self, students: Iterable[str]) -> None:
-        """Let all matches of some students be played again. Their replays stay, beside the new ones."""
+        """Forget the results of all matches of some students, so that they are played again. Keep copies of their replays."""
         tasks = [task for trial, tasks in self.trials.by_trial.items() if trial.student in set(students) for task in tasks]
         for task in tasks:
             record = self._records.get(task.key)
@@ -123,11 +123,11 @@ class OpenGrading:
         self._forget(task.key for task in tasks)
 
     def _forget(self, keys: Iterable[str]) -> None:
-        """Let matches be played that have a record."""
+        """Forget the records of matches, so that they are played again."""
         self.store.forget([key for key in keys if self._records.pop(key, None) is not None])
 
     def retry(self) -> None:
-        """Let the matches be played that were given up, and those of opponents that could not start."""
+        """Forget the void results and those of opponents that could not start, so that the matches are played again."""
         self._forget(
             [task.key for task, record in self._matches() if record is not None and (record.void or self._lacks_opponent(task, record))]
         )
@@ -136,16 +136,16 @@ class OpenGrading:
         return not record.is_startable and self.trials.student_by_key[task.key] not in {task.names[seat] for seat in record.faults}
 
     def rerun(self, text: str) -> None:
-        """Let all matches of a student be played again, and note what they came to before. UsageError if it isn't certain whose hand-in is meant."""
+        """Store the results of a student's matches, and forget the matches, so that they are played again. UsageError unless ``text`` names one student."""
         student = rerun.student_of(text, [hand_in for hand_in in self.hand_ins if hand_in.status == OK])
         with self.store.step():
             if self._reruns.get(student) is None:
-                # What an interrupted one of before has noted stays.
+                # An interrupted rerun has stored them already.
                 self._reruns.put(rerun.summary(self._marks(student), self.private))
             self._play_again([student])
 
     def compared(self) -> list[str]:
-        """Return whether each test of the students who were played again has the same result as before, as lines. They are said once."""
+        """Return lines that say for each test of the students who were played again whether its result is the same. Each line is returned once."""
         lines: list[str] = []
         for before in self._reruns.all():
             now = self._marks(before.student)
@@ -172,7 +172,7 @@ class OpenGrading:
                 )
 
     def note_level(self, level: str) -> None:
-        """Keep the level of isolation at which matches are played, beside those of earlier runs."""
+        """Store the level of isolation at which matches are played, in addition to those of earlier runs."""
         row = self._stored_rubric()
         self._rubric_row.put(row.model_copy(update={"levels": tuple(sorted({*row.levels, level}))}))
 
@@ -191,7 +191,7 @@ class OpenGrading:
         return ((task, self._records.get(task.key)) for task in self.trials.tasks)
 
     def run(self, workers: local.Pool, watch: ProgressListener, deadline: Deadline | None = None) -> None:
-        """Play all matches that have no result yet. PlayStopped if none can be played at present, or after the deadline."""
+        """Play all matches that have no result yet. PlayStopped if that is impossible at present, or after the deadline."""
         fair = FairPool(workers, self.trials.student_by_key, self.store.others(), deadline)
         reported: set[str] = set()
         for step in playing(GradingPlan(self.trials, absences(self._matches())), self.store, fair, fair.gives_up):
@@ -201,12 +201,12 @@ class OpenGrading:
             watch.step(step, fair.sentences, has_workers=fair.has_workers)
             if deadline is not None and deadline.left() <= 0 and self.counts().planned:
                 if not step.running:
-                    raise TimeIsUp("The time is up: the matches that are left are not played.")
+                    raise TimeIsUp("The time limit is reached: the remaining matches are not played.")
                 if deadline.left() < -GRACE_SECONDS:
-                    raise TimeIsUp("The time is up: a match that was running is given up.")
+                    raise TimeIsUp("The time limit is reached: a running match is given up.")
 
     def _remarks(self, ended: Ended, reported: set[str]) -> Iterator[str]:
-        """Yield what the grader should hear of a match at once. Each name is ``reported`` once."""
+        """Yield messages about a match that the grader should see at once. Each name is ``reported`` once."""
         task, record = ended
         if record.void and task.key in self._records:
             yield f"{' and '.join(task.names.values())}: {void_note(record)}"
@@ -224,7 +224,7 @@ class OpenGrading:
                 )
 
     def grades(self) -> Grades:
-        """The marks as they stand."""
+        """Return the current marks."""
         results = self._results()
         students = tuple(marks.student_marks(self.trials.game, self.rubric, hand_in, results) for hand_in in self.hand_ins)
         hashes = {name: entry.hash for name, entry in self.entries.items()}
@@ -232,7 +232,7 @@ class OpenGrading:
         return Grades(self.rubric, students, self.folder, self.private, hashes, levels, self.runs)
 
     def _results(self) -> marks.Results:
-        """Return what is known of the trials."""
+        """Return the results of the trials so far."""
         played = {key: record for key, record in self._records.items() if record.has_result}
         notes = {key: void_note(record) for key, record in self._records.items() if record.void}
         by_trial = self.trials.by_trial
@@ -249,9 +249,9 @@ def _entry_of(graded: Mapping[str, GradedHandIn], student: str) -> Entry | None:
 
 @contextlib.contextmanager
 def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGrading]:
-    """Open the grading of a folder for this process alone; with a rubric, begin it if there is none.
+    """Open the grading of a folder, which only one process may do at a time. With a rubric, begin it if the folder has no grading.
 
-    UsageError if there is none, if it has another rubric, if its copy of the rubric was edited, or if another process works on it.
+    UsageError without a grading, if it has another rubric, if its copy of the rubric was edited, or if another process works on it.
     """
     private = folder / PRIVATE
     if (private / _OLD_FILE).exists() and not (private / file_name(KIND)).exists():
@@ -265,7 +265,7 @@ def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGra
                 place.mkdir(mode=0o700, parents=True, exist_ok=True)
                 place.chmod(0o700)
         except OSError as error:
-            raise UsageError(f"The folder {folder} can't be made: {error.strerror}. Name another one with --out.") from None
+            raise UsageError(f"The folder {folder} can't be created: {error.strerror}. Name another one with --out.") from None
     elif not (private / file_name(KIND)).is_file():
         raise UsageError(f"{folder} is not the folder of a grading. Begin one: referee grade run SUBMISSIONS --rubric FILE --out DIR")
     with Store.open(KIND, private, create=rubric is not None) as store, store.claim():
@@ -276,11 +276,11 @@ def open_grading(folder: Path, rubric: Rubric | None = None) -> Iterator[OpenGra
 
 
 def _rubric(store: Store, rubric: Rubric | None, folder: Path) -> Rubric:
-    """Return the rubric of a grading, which begins with this one if it has none. UsageError if it has another one."""
+    """Return the rubric of a grading. A new grading stores ``rubric``. UsageError if the grading has another one."""
     table, copy = store.table(RubricRow, "rubric"), folder / PRIVATE / RUBRIC
     stored = table.get(0)
     if stored is None and rubric is None:
-        raise UsageError(f"{folder} holds a grading that was never begun; begin it again, with SUBMISSIONS and --rubric.")
+        raise UsageError(f"{folder} contains a grading without a rubric. Begin it again with SUBMISSIONS and --rubric.")
     if stored is None:
         assert rubric is not None
         commitment.check_place(commitment_of(rubric), folder)
@@ -324,7 +324,7 @@ def _read_opponents(rubric: Rubric) -> Iterator[Entry]:
 
 
 def is_begun(folder: Path) -> bool:
-    """True if there is a grading in a folder, also one of an earlier version."""
+    """Return True if a folder contains a grading, even one of an earlier version."""
     return any((folder / PRIVATE / name).exists() for name in (file_name(KIND), _OLD_FILE))
 
 

@@ -1,4 +1,4 @@
-"""What is graded of each student: what a run has brought, joined with what the runs before it had."""
+"""The hand-in of each student that is graded: that of this run, or else of an earlier one."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 def joined(
     new: Sequence[GradedHandIn], before: Mapping[str, GradedHandIn], run: int, *, missing_is_zero: bool, is_only: bool
 ) -> list[GradedHandIn]:
-    """Return what is graded from a run on.
+    """Return the graded hand-in of each student after a run.
 
-    Students who aren't among the new hand-ins, or who submitted nothing, keep what they had, unless ``missing_is_zero``. ``is_only``: the new
-    hand-ins are marked anew even if they are the same.
+    Students without a new hand-in, or who submitted nothing, keep the earlier one, unless ``missing_is_zero``. ``is_only``: the new
+    hand-ins are marked again even if they are the same.
     """
     rows = [_joined(each, before.get(each.hand_in.student), run, missing_is_zero=missing_is_zero, is_only=is_only) for each in new]
     students = {each.hand_in.student for each in new}
@@ -38,7 +38,7 @@ def joined(
 
 
 def _joined(new: GradedHandIn, before: GradedHandIn | None, run: int, *, missing_is_zero: bool, is_only: bool) -> GradedHandIn:
-    """Return what is graded of a student: what was handed in, or what there was before if nothing was."""
+    """Return the graded hand-in of a student: the new one, or the earlier one if nothing was handed in."""
     hand_in = new.hand_in
     if before is None:
         return new if hand_in.status == MISSING else GradedHandIn(hand_in._replace(run=run), new.entry)
@@ -66,13 +66,13 @@ def _missing(before: HandIn) -> HandIn:
 
 
 def order(hand_in: HandIn) -> tuple[bool, int, str, str]:
-    """Return the place of a student in the marks: that on the roster, else by name."""
+    """Return a sort key for the marks: the place on the roster, else the name."""
     place = hand_in.place
     return place is None, place or 0, hand_in.student.casefold(), hand_in.student
 
 
 def checked(hand_in: HandIn, rubric: Rubric, private: Path) -> GradedHandIn:
-    """Return a hand-in with its entry, and its copy at its place; or refused with the reason, which names no folder of the grader's."""
+    """Move the copy of a hand-in to its place, and return it with its entry, or refused. The reason contains no path of the grader's."""
     if hand_in.status != OK:
         return GradedHandIn(hand_in, None)
     game = games.get(rubric.game)
@@ -87,15 +87,15 @@ def checked(hand_in: HandIn, rubric: Rubric, private: Path) -> GradedHandIn:
     if folder is None:
         return GradedHandIn(hand_in, entry)
     if copies.is_incoming(folder.parent):
-        # Nothing is removed at the new place: an appeal needs the files of before.
+        # Earlier copies stay, because an appeal needs them.
         folder = folder.parent.parent / entry.hash / folder.name
         copies.keep(hand_in.folder or folder, folder)
-    # Programs are named from the folder of all copies on: sentences and replays then name no folder of the grader's.
+    # Paths of programs begin in the folder of all copies, so that messages and replays contain no path of the grader's.
     players = {seat: _short(path, str(hand_in.folder), folder.name) for seat, path in entry.players.items()}
     entry = entry._replace(players=players, home=str(folder.parent))
     return GradedHandIn(hand_in._replace(folder=folder, players=players), entry)
 
 
 def _short(path: str, folder: str, name: str) -> str:
-    """Return the path of a program in a hand-in's folder from the folder of all copies on."""
+    """Return the path of a program in a hand-in, relative to the folder of all copies."""
     return f"./{name}{path.removeprefix(folder)}" if path == folder or path.startswith(f"{folder}/") else path

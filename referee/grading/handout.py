@@ -1,8 +1,8 @@
-"""What students get: a folder for each with ``report.html``, one page that works without a network.
+"""The hand-out: a folder for each student with ``report.html``, one page that works without a network.
 
-It has a line for each public start, whose replays open in the page at the step in which points were lost, with the hand-in's own logs. For
-hidden starts it has only the points of all of them together, because a bot can print what it sees. A test that is shown after the due date
-appears in no page before it, and in no total.
+The page has a line for each public start. Its replays open at the step in which points were lost, with the hand-in's own logs. For
+hidden starts it has only the sum of the points, because a bot can print what it sees. A test that is shown after the due date
+appears neither in a page nor in a total before that date.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _BOTH = 2
 
 
 class StartView(NamedTuple):
-    """A public start, and the number of its fault, 0 for none."""
+    """A public start, and the number of its fault, or 0."""
 
     trial: TrialMark
     fault: int
@@ -60,7 +60,7 @@ class TestView(NamedTuple):
     is_hidden_decided: bool
 
 
-class HeldReplay(NamedTuple):
+class PackedReplay(NamedTuple):
     """A replay in a page: its bytes as base64, and the student's own logs, as gzip in base64. ``step`` is where points were lost."""
 
     name: str
@@ -73,7 +73,7 @@ class HeldReplay(NamedTuple):
 
 
 class ShownMatch(NamedTuple):
-    """A public match that has a replay: its name, and the step at which it opens, if points were lost in one."""
+    """A public match that has a replay: its name, and the step in which points were lost, if any."""
 
     name: str
     title: str
@@ -83,7 +83,7 @@ class ShownMatch(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The words that open it."""
+        """The text of the button that opens it."""
         return "▶ Replay" if self.step is None else f"▶ Step {self.step:,}"
 
 
@@ -105,7 +105,7 @@ def folder_names(students: Sequence[StudentMarks]) -> dict[str, str]:
 
 
 def _file_name(text: str) -> str:
-    """Return a text as the name of a file. A text that had to be changed gets a part of its hash, so that no two become one."""
+    """Return a text as the name of a file. A changed text gets a part of its hash, so that names stay different."""
     normal = unicodedata.normalize("NFC", text)
     name = re.sub(r"[^\w.@+-]+", "-", normal).strip("-. ")[:_MOST_NAME]
     return name if name and name == text else f"{name or 'student'}-{_digest(text)}"
@@ -116,7 +116,7 @@ def _digest(text: str) -> str:
 
 
 def write(grades: Grades, folders: Mapping[str, str], *, after_due: bool = False) -> None:
-    """Write the pages of all students. Files that haven't changed are left alone, pages of students that are gone are removed."""
+    """Write the pages of all students. Unchanged files are not written again. Pages of students who are gone are removed."""
     home = grades.folder / STUDENTS
     home.mkdir(exist_ok=True)
     for student in grades.students:
@@ -129,12 +129,12 @@ def write(grades: Grades, folders: Mapping[str, str], *, after_due: bool = False
 def html(grades: Grades, student: StudentMarks, *, after_due: bool = False) -> str:
     """Return a student's page."""
     matches = list(_matches(student, after_due=after_due))
-    # As long as the page can be without its replays: it names them all.
+    # The longest possible page without replays, because it lists all of them as left out.
     bare = _page(grades, student, [], [match.name for match in matches], after_due=after_due)
     if not matches:
         return bare
-    held, left_out = _held(grades, student, matches, MOST_BYTES - len(bare.encode()) - len(_viewer().packed))
-    return _page(grades, student, held, left_out, after_due=after_due)
+    replays, left_out = _packed_replays(grades, student, matches, MOST_BYTES - len(bare.encode()) - len(_viewer().packed))
+    return _page(grades, student, replays, left_out, after_due=after_due)
 
 
 def _viewer() -> FramedViewer:
@@ -144,7 +144,7 @@ def _viewer() -> FramedViewer:
 
 
 def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[ShownMatch]:
-    """Yield the public matches of the tests that are shown, those that lost points first."""
+    """Yield the public matches of the tests that are shown, beginning with those that lost points."""
     shown = [(mark, trial) for mark in shown_marks(student, after_due=after_due) for trial in mark.public]
     for mark, trial in sorted(shown, key=lambda each: each[1].passed is not False):
         for at, (task, record) in enumerate(trial.matches):
@@ -154,9 +154,11 @@ def _matches(student: StudentMarks, *, after_due: bool) -> Iterator[ShownMatch]:
                 yield ShownMatch(replay_name(mark, trial, at), title, step, task, record)
 
 
-def _held(grades: Grades, student: StudentMarks, matches: Sequence[ShownMatch], room: int) -> tuple[list[HeldReplay], list[str]]:
-    """Return the replays that have room in a page, and the names of the others. A file that can't be read is in neither."""
-    held: list[HeldReplay] = []
+def _packed_replays(
+    grades: Grades, student: StudentMarks, matches: Sequence[ShownMatch], room: int
+) -> tuple[list[PackedReplay], list[str]]:
+    """Return the replays that fit into a page, and the names of the others. Unreadable files are in neither list."""
+    replays: list[PackedReplay] = []
     left_out: list[str] = []
     for match in matches:
         path = grades.replays / match.record.replay
@@ -166,18 +168,17 @@ def _held(grades: Grades, student: StudentMarks, matches: Sequence[ShownMatch], 
         size = len(data or "") + sum(map(len, logs.values())) + _BESIDE_A_REPLAY + 6 * len(match.title.encode())
         if data and size <= room:
             room -= size
-            held.append(
-                HeldReplay(match.name, match.title, list(match.task.seats), [*own_seats, *match.task.seats][0], match.step, data, logs)
-            )
+            seats = list(match.task.seats)
+            replays.append(PackedReplay(match.name, match.title, seats, [*own_seats, *seats][0], match.step, data, logs))
         elif data is not None:
             left_out.append(match.name)
-    return held, left_out
+    return replays, left_out
 
 
 def _data(path: Path, most: int) -> str | None:
-    """Return a replay as base64, "" for one of more than ``most`` bytes; None if it can't be read."""
+    """Return a replay as base64, "" if it has more than ``most`` bytes, None if it can't be read."""
     try:
-        # No link is followed: a bot that isn't isolated could put one in place of its log.
+        # Don't follow a link: a bot that isn't isolated could put one in place of its log.
         with open_regular(path, path.parent) as file:
             return base64.b64encode(file.read()).decode() if os.fstat(file.fileno()).st_size <= most else ""
     except OSError:
@@ -185,7 +186,7 @@ def _data(path: Path, most: int) -> str | None:
 
 
 def _log(path: Path) -> str:
-    """Return the beginning of a log without its control characters, packed; "" if there is none."""
+    """Return the beginning of a log without its control characters, as gzip in base64; "" without a log."""
     try:
         with open_regular(path, path.parent) as file:
             return base64.b64encode(gzip.compress(log(file.read(_LOG_BYTES)), mtime=0)).decode()
@@ -212,7 +213,7 @@ def shown_marks(student: StudentMarks, *, after_due: bool) -> list[RubricMark]:
     return [mark for mark in student.tests if after_due or mark.test.when != AFTER_DUE]
 
 
-def _page(grades: Grades, student: StudentMarks, held: Sequence[HeldReplay], left_out: Sequence[str], *, after_due: bool) -> str:
+def _page(grades: Grades, student: StudentMarks, replays: Sequence[PackedReplay], left_out: Sequence[str], *, after_due: bool) -> str:
     """Return a student's page with these replays."""
     from referee.pages import render
 
@@ -220,9 +221,9 @@ def _page(grades: Grades, student: StudentMarks, held: Sequence[HeldReplay], lef
     marks = shown_marks(student, after_due=after_due)
     status, reason = public(student, is_due=after_due)
     cards = faults.cards(hand_in, [(mark.test, trial) for mark in marks for trial in mark.public])
-    known = {*left_out, *(replay.name for replay in held)}
-    games = {match.name: match for match in _matches(student, after_due=after_due) if match.name in known}
-    config: dict[str, Json] = {"replays": {each.name: {"title": each.title, "seats": each.seats, "logs": each.logs} for each in held}}
+    names = {*left_out, *(replay.name for replay in replays)}
+    games = {match.name: match for match in _matches(student, after_due=after_due) if match.name in names}
+    config: dict[str, Json] = {"replays": {each.name: {"title": each.title, "seats": each.seats, "logs": each.logs} for each in replays}}
     return render.single(
         "handout",
         config,
@@ -239,7 +240,7 @@ def _page(grades: Grades, student: StudentMarks, held: Sequence[HeldReplay], lef
         is_before_due=len(marks) < len(grades.rubric.tests),
         cards=cards,
         parts=[] if status in (MISSING, REFUSED) else [_part(mark, games, faults.numbers(cards)) for mark in marks],
-        held=held,
+        replays=replays,
         left_out=[f"{name}{SUFFIX}" for name in left_out],
         most_bytes=MOST_BYTES,
         needs=needs,
@@ -258,7 +259,7 @@ def _part(mark: RubricMark, games: Mapping[str, ShownMatch], fault_numbers: Mapp
 
 
 def write_changed(path: Path, data: bytes) -> None:
-    """Write a file whole, unless it has these bytes. Parts that a killed process left behind are removed."""
+    """Write a file in one step, unless it has these bytes already. Remove the parts that a killed process left behind."""
     remove_parts(path.parent.glob(f"{path.name}.*.part"))
     try:
         if not path.is_symlink() and path.read_bytes() == data:

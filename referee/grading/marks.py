@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from referee.handins.values import HandIn
     from referee.tournament.values import Record, Task
 
-#: How many faults a reason has.
+#: The most faults in a reason.
 _MOST_FAULTS = 3
 
 
 class Results(NamedTuple):
-    """What is known of the trials. ``matches`` are all matches of each trial, with None for those that have no result.
+    """The results of the trials so far. ``matches`` are all matches of each trial, with None for those without a result.
 
     ``absent`` says why a program can't be started, by the name of its student or opponent. ``notes`` says why the matches of some trials are
     not played in this run.
@@ -63,16 +63,16 @@ def student_marks(game: AnyGame, rubric: Rubric, hand_in: HandIn, results: Resul
     status, reason = _verdict(tests, show_all=True, is_due=True)
     if hand_in.student in results.absent:
         status, reason = FAULTY, f"The hand-in can't start: {for_author(results.absent[hand_in.student])}"
-    # A hand-in that is graded can have a note, as that it belongs to nobody on the roster.
+    # A graded hand-in can have a note, for example that it belongs to nobody on the roster.
     reason = " ".join(part for part in (reason, hand_in.reason) if part)
     return StudentMarks(hand_in, status, reason, tests)
 
 
 def public(marks: StudentMarks, *, is_due: bool = False) -> tuple[str, str]:
-    """Return the status and the reason as the student may see them: nothing in them comes from hidden matches.
+    """Return the status and the reason without anything from hidden matches, so that the student may see them.
 
     A hand-out, feedback in a gradebook and Gradescope's results show these. Tests that are shown after the due date count only if it
-    ``is_due``. ``StudentMarks.reason`` is for the grader alone.
+    ``is_due``. ``StudentMarks.reason`` is only for the grader.
     """
     every = [trial for test in marks.tests for trial in test.trials]
     if marks.status not in (OK, FAULTY, VOID) or (marks.status == FAULTY and not any(trial.matches for trial in every)):
@@ -82,7 +82,7 @@ def public(marks: StudentMarks, *, is_due: bool = False) -> tuple[str, str]:
 
 
 def _nothing(test: RubricTest, student: str, text: str) -> RubricMark:
-    """Return a mark without points for a test of which nothing is played."""
+    """Return a mark without points for a test that isn't played."""
     return RubricMark(test, tuple(TrialMark(trial, passed=False, points=0.0, text=text) for trial in trials(test, student)))
 
 
@@ -106,7 +106,7 @@ def _trial_mark(game: AnyGame, rubric: Rubric, trial: Trial, results: Results) -
 
 
 def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tuple[str, str]:
-    """Return the status and the reason: its faults, the most frequent one first, and what isn't decided yet."""
+    """Return the status and the reason: the hand-in's faults, the most frequent one first, and the number of undecided starts."""
     marked_trials = [
         (mark, trial)
         for mark in tests
@@ -117,22 +117,22 @@ def _verdict(tests: Sequence[RubricMark], *, show_all: bool, is_due: bool) -> tu
     undecided = [(mark.test, trial) for mark, trial in marked_trials if trial.passed is None]
     reasons = []
     if failed:
-        # A sentence about a public match says more to the student.
+        # A sentence about a public match helps the student more.
         faults = own_faults(sorted(failed, key=lambda each: each[1].trial.is_hidden))
         reasons += [_fault(fault, len(marked_trials)) for fault in faults[:_MOST_FAULTS]]
         reasons += [f"And {counted(len(faults) - _MOST_FAULTS, 'other fault')}."] if len(faults) > _MOST_FAULTS else []
     if undecided:
         count = f"{len(undecided):,} start{'s are' if len(undecided) > 1 else ' is'} not decided"
         test, first = next((each for each in undecided if each[1].text), undecided[0])
-        # The text may come from another match of this student, also from a hidden one.
+        # The text may come from another match of this student, even from a hidden one.
         reasons.append(f"{count}, as in {_place(test, first.trial)}: {first.text}" if show_all and first.text else f"{count} yet.")
-    # Undecided trials have a text only if a match was void. To students they are just not decided yet.
+    # Undecided trials have a text only if a match was void. Students see only that they are undecided.
     is_void = show_all and any(trial.text for _, trial in undecided)
     return FAULTY if failed else VOID if is_void else OK, " ".join(reasons)
 
 
 def _fault(fault: OwnFault, starts: int) -> str:
-    """Return a fault as a sentence that begins with the shortest answer: what kind it is, how often, and where."""
+    """Return a fault as a sentence that begins with its kind, its number of starts and its place."""
     count = f" in {len(fault.marked):,} of {counted(starts, 'start')}" if starts > 1 else ""
     where = f", at {fault.place}" if fault.place else ""
     return f"{(fault.kind or 'failed').capitalize()}{count}{where}: {fault.text.removeprefix(NO_START)}"

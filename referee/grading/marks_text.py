@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from referee.handins.values import HandIn
     from referee.tournament.values import Record, Task
 
-#: Fewer columns than these have no room for a reason beside the rest of the row: it goes below.
+#: With fewer columns left than this, a reason is printed below its row.
 _LEAST_REASON = 30
 
 
@@ -65,7 +65,7 @@ def notes_lines(grades: Grades, done: Sequence[str] = ()) -> list[str]:
 
 
 def _cut(text: str, longest: int) -> str:
-    """Return a text as it is shown, cut to a number of characters."""
+    """Return an escaped text, cut to a number of characters."""
     text = printable(text)
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
@@ -75,6 +75,6 @@ def _fault_kinds(student: str, matches: Sequence[tuple[Task, Record]]) -> set[st
 
 
 def run_counts(hand_ins: Iterable[HandIn], run: int) -> str:
-    """Return how many hand-ins a run has taken, and how many students keep what they had."""
+    """Return how many hand-ins a run has read, and how many students keep their earlier one."""
     runs = [hand_in.run for hand_in in hand_ins if hand_in.run]
     return f"Run {run}: {runs.count(run):,} new, {len(runs) - runs.count(run):,} kept"

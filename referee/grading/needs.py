@@ -1,4 +1,4 @@
-"""The kinds of needs: what a match has to meet, and the sentence about what was lost. All functions are pure."""
+"""The needs of a rubric: the conditions for a match, and the sentence about one that isn't met. All functions are pure."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ CATCH_WITHIN, SURVIVE, BEATS, FINISHES, MEAN_SECONDS_BELOW, SCORE_AT_LEAST, WINS
     "score_at_least",
     "wins",
 )
-#: What a test can ask beside a duel.
+#: The needs that a test can have in addition to a duel.
 _BESIDE_A_DUEL = (BEATS, FINISHES, MEAN_SECONDS_BELOW)
 
 
 class Loss(NamedTuple):
-    """What a need that isn't met has lost: a sentence, and the step of the match where one can be named."""
+    """Why a need isn't met: a sentence, and the step of the match if there is one."""
 
     text: str
     step: int | None = None
@@ -52,19 +52,19 @@ class _Game(NamedTuple):
         return self.record.winner == self.seat
 
 
-# What a rubric may ask.
+# Checks of a rubric's needs.
 
 
 def refusal(game: AnyGame, settings: Settings, test: RubricTest) -> str:
-    """Return why a test can't have its needs, as the rest of a sentence; "" if it can."""
+    """Return why the needs of a test are wrong, as the rest of a sentence, or ""."""
     if not test.needs:
-        return "need is empty; write need = { wins = true }, for instance."
+        return "need is empty. Example: need = { wins = true }"
     kinds = [need.kind for need in test.needs]
     for need in test.needs:
         if need.value is False:
-            return f"need.{need.kind} is false, which asks for nothing; write true, or remove it."
+            return f"need.{need.kind} is false, which has no effect; write true, or remove it."
         if BEATS in kinds and need.kind not in _BESIDE_A_DUEL:
-            return f"need.{need.kind} can't stand beside need.beats, which already says who wins; remove one of them."
+            return f"need.{need.kind} and need.beats can't be used together, because both say who wins; remove one of them."
     marking = game.marking
     if marking is None:
         return ""
@@ -81,14 +81,14 @@ def _refused(game: str, marking: Marking, settings: Settings, test: RubricTest, 
         return ""
     if test.seat not in fitting:
         who = f"; it is for {' and '.join(fitting)}" if fitting else ""
-        return f"need.{need.kind} means nothing for {test.seat} in {game}{who}."
+        return f"need.{need.kind} can't be used for {test.seat} in {game}{who}."
     limit = marking.step_limit(settings)
     if limit is not None and float(need.value) > limit:
         return f"need.{need.kind} is {need.value:,}, but with these settings a match has at most {counted(limit, 'step')}; take at most {limit:,}."
     return ""
 
 
-# What a trial came to.
+# The mark of a trial.
 
 
 def judge(game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[Task, Record | None]], note: str = "") -> TrialMark:
@@ -99,7 +99,7 @@ def judge(game: AnyGame, rubric: Rubric, trial: Trial, matches: Sequence[tuple[T
     """
     test = rubric.tests[trial.test]
     played = tuple((task, record) for task, record in matches if record is not None)
-    # Where all seats are alike, their names say nothing.
+    # If all seats are alike, their names mean nothing to a student.
     own_games = [
         _Game(seat, record, "hand-in" if game.info.players_option else seat)
         for task, record in played
@@ -133,7 +133,7 @@ def _fault_of_another(played: _Game) -> str:
 
 
 def _loss(game: AnyGame, rubric: Rubric, test: RubricTest, need: Need, played: Sequence[Match], own_games: Sequence[_Game]) -> Loss | None:
-    """Return what a need has lost; None if it is met. Every match has to meet it, except that a duel is judged as a whole."""
+    """Return why a need isn't met, or None if it is. Every match has to meet it, except that a duel is judged as a whole."""
     if need.kind == BEATS:
         return _duel(game, rubric, test, played, own_games)
     return next((lost for each in own_games if (lost := _LOSSES[need.kind](each, need.value)) is not None), None)
@@ -162,7 +162,7 @@ def _survive(played: _Game, least: Json) -> Loss | None:
 
 
 def _finishes(_played: _Game, _: Json) -> Loss | None:
-    """Faults are judged before."""
+    """Return None, because faults are judged before."""
     return None
 
 
@@ -206,13 +206,13 @@ _LOSSES: Mapping[str, Callable[[_Game, Json], Loss | None]] = {
 
 
 def _duel(game: AnyGame, rubric: Rubric, test: RubricTest, played: Sequence[Match], own_games: Sequence[_Game]) -> Loss | None:
-    """Return what was lost in a duel: a tie is lost, too."""
+    """Return why a duel isn't won, or None if it is. A tie is lost, too."""
     opponent = f"'{escape(test.against, 60)}'"
     if game.pairing is None:
         mine, best = _scores(own_games)
         if mine > best:
             return None
-        what = "is level with" if mine == best else "lost to"
+        what = "is tied with" if mine == best else "lost to"
         return Loss(
             f"The hand-in {what} {opponent}: its score is {_number(mine)}, its opponent's {_number(best)}.", own_games[0].record.steps
         )
@@ -222,7 +222,7 @@ def _duel(game: AnyGame, rubric: Rubric, test: RubricTest, played: Sequence[Matc
         return None
     settings = game.codec.settings(rubric.rules, dict(played[0][0].settings))
     mine, theirs = (game.pairing.steps_needed(*each, settings) for each in (first, second))
-    what = "is level with" if winner is None else "lost the duel against"
+    what = "is tied with" if winner is None else "lost the duel against"
     seat = own_games[0].seat
     return Loss(
         f"The hand-in {what} {opponent}. As {seat}, it needed {counted(mine, 'step')} and its opponent {counted(theirs, 'step')}. "
@@ -241,7 +241,7 @@ def _scores(own_games: Sequence[_Game]) -> tuple[float, float]:
     return fsum(mine), max((fsum(scores) for scores in totals.values()), default=0.0)
 
 
-# Words.
+# Formatting.
 
 
 def _sentence(text: str) -> str:

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from referee.grading.values import Grades, StudentMarks
     from referee.tournament.values import Record, Task
 
-#: The columns of the histogram, the fewest hand-ins for which a test can be said to separate, and the least time that is worth a sentence.
+#: The number of columns of the histogram, the fewest hand-ins for a correlation, and the shortest time that the notes mention.
 _BINS, _FEWEST, _LONG_SECONDS = 10, 5, 10.0
 
 
 def write_all(grades: Grades, *, after_due: bool = False) -> None:
     """Write all files of a grading into ``grades.folder``: tables and the report for the teacher, and a page for each student.
 
-    OSError if that fails; each file is then the old one or the new one. Files that would not change are left alone. The pages of students
+    OSError if that fails; each file is then the old one or the new one. Unchanged files are not written again. The pages of students
     have no test that is shown after the due date, unless ``after_due``.
     """
     folder = grades.folder
@@ -49,7 +49,7 @@ def write_all(grades: Grades, *, after_due: bool = False) -> None:
 
 
 def write(grades: Grades, folders: Mapping[str, str]) -> None:
-    """Write the report with its viewer. Scripts of replays that are in no trial any more are removed."""
+    """Write the report with its viewer. Remove the scripts of replays that belong to no trial any more."""
     replays = dict.fromkeys(
         path
         for student in grades.students
@@ -102,14 +102,14 @@ def html(grades: Grades, folders: Mapping[str, str], viewable: Container[str] = 
 
 
 class Tile(NamedTuple):
-    """A number of the class in large type, with its words."""
+    """A number about the class in large type, with its label."""
 
     value: str
     words: str
 
 
 class Column(NamedTuple):
-    """A column of the histogram: how many hand-ins have these points, or the status ``kind`` and no points at all."""
+    """A column of the histogram: the number of hand-ins with these points, or without points and with the status ``kind``."""
 
     label: str
     students: int
@@ -128,7 +128,7 @@ def _tiles(students: Sequence[StudentMarks], points: Sequence[float], maximum: f
 
 
 def _notes(students: Sequence[StudentMarks], points: Sequence[float], maximum: float, over: str) -> list[str]:
-    """Return sentences below the tiles: between which points the class is, and which hand-in took most of the time."""
+    """Return the sentences below the tiles: the range of the points, and which hand-in took most of the time."""
     notes = []
     if points:
         mean, median, least, most = map(number, (statistics.fmean(points), statistics.median(points), min(points), max(points)))
@@ -145,7 +145,7 @@ def _wall_seconds(student: StudentMarks) -> float:
 
 
 def _histogram(students: Sequence[StudentMarks], points: Sequence[float], maximum: float) -> list[Column]:
-    """Return how many hand-ins have which points, in tenths of the maximum, after those that nobody could grade."""
+    """Return the columns of the histogram: hand-ins without marks by status, then points in tenths of the maximum."""
     counts = Counter(student.status for student in students)
     columns = [Column(status, counts[status], status) for status in (MISSING, REFUSED) if counts[status]]
     tenths = Counter(min(_BINS - 1, max(0, int(value / maximum * _BINS + 1e-9))) for value in points) if maximum else Counter[int]()
@@ -154,9 +154,9 @@ def _histogram(students: Sequence[StudentMarks], points: Sequence[float], maximu
 
 
 def separation(test: Sequence[float], others: Sequence[float]) -> float | None:
-    """Return how well a test tells weak hand-ins from strong ones: the correlation of its points with the points of the other tests, from -1 to 1.
+    """Return how well a test separates weak hand-ins from strong ones: the correlation of its points with those of the other tests, -1 to 1.
 
-    None for fewer than five hand-ins, or where all have the same points in the test or in the others. Source: the item-rest correlation of
+    None for fewer than five hand-ins, or if all have the same points in the test or in the others. Source: the item-rest correlation of
     classical test theory.
     """
     if len(test) < _FEWEST or len(set(test)) < 2 or len(set(others)) < 2:
@@ -165,7 +165,7 @@ def separation(test: Sequence[float], others: Sequence[float]) -> float | None:
 
 
 def _absence(student: StudentMarks) -> str:
-    """Return why a student's zeros are no result of play: "missing", "refused" or "unable" (no match of the hand-in began); "" if it played."""
+    """Return why a hand-in has zero points without playing: "missing", "refused" or "unable" (no match began); "" if it played."""
     if student.status in (MISSING, REFUSED):
         return student.status
     trials = [trial for mark in student.tests for trial in mark.trials]
@@ -174,7 +174,7 @@ def _absence(student: StudentMarks) -> str:
 
 
 class MatchView(NamedTuple):
-    """What the page shows of a match. ``page`` is None if the viewer beside it has no replay of it; ``logs`` are files by their seats."""
+    """A match for the page. ``page`` is None if the viewer doesn't have its replay; ``logs`` are files by seat."""
 
     seats: str
     text: str
@@ -186,7 +186,7 @@ class MatchView(NamedTuple):
 
 
 def _match(grades: Grades, task: Task, record: Record, step: int | None, viewable: Container[str]) -> MatchView:
-    """Return what the page shows of a match."""
+    """Return a match for the page."""
     path = _path(grades, record)
     logs = [(seat, log_path(Path(path), seat)) for seat in task.seats] if path is not None else []
     step = None if step is None else max(0, min(step, record.steps))

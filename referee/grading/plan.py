@@ -1,7 +1,7 @@
-"""What a grading plays: every test of the rubric on each of its starts, for every student.
+"""The plan of a grading: every test of the rubric on each of its starts, for every student.
 
 Public trials come first, then those that are shown after the due date, then hidden ones. A bot that knows a start could signal it by the load
-of the machine. When a stage begins, every match that is handed out earlier has ended, so nothing that is handed out can contain such a signal.
+of the machine. When a stage begins, all matches that students see earlier have ended, so these can't contain such a signal.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Trials:
     def __init__(self, rubric: Rubric, students: Mapping[str, Entry], opponents: Mapping[str, Entry]) -> None:
         self.rubric = rubric
         self.game: AnyGame = games.get(rubric.game)
-        #: How all matches are played.
+        #: The options of all matches.
         self.terms = Terms(rubric.game, rubric.rules, rubric.options)
         self._hash = terms_hash(self.game, rubric.rules, rubric.options)
         self._students, self._opponents = students, opponents
@@ -60,7 +60,7 @@ class Trials:
         places = [self._place(test, start) for test in rubric.tests for start in commitment.starts(test.number)]
         #: The trials of each stage for which there is a program, with their tasks.
         self.stages = tuple(dict(self._trials([place for place in places if place.stage == stage])) for stage in _STAGES)
-        #: All of them, in the order in which they are played.
+        #: The tasks of all trials, in the order in which they are played.
         self.by_trial: dict[Trial, tuple[Task, ...]] = {trial: tasks for stage in self.stages for trial, tasks in stage.items()}
         self.tasks: list[Task] = [task for tasks in self.by_trial.values() for task in tasks]
         #: The student of each match, by the key of its task.
@@ -87,12 +87,12 @@ class Trials:
 
 
 def absences(matches: Iterable[tuple[Task, Record | None]]) -> dict[str, str]:
-    """Return why the program of a student or an opponent can't be started, by its name. None of its matches can be played."""
+    """Return, by name, why the program of a student or an opponent can't be started. Its matches can't be played."""
     reasons: dict[str, str] = {}
     for task, record in matches:
         if record is not None and not record.void and not record.is_startable:
             for seat, text in record.faults.items():
-                # Tables have one line for it, and a compiler's messages have several.
+                # A compiler's messages have several lines, but tables have room for one.
                 reasons.setdefault(task.names[seat], " / ".join(line.strip() for line in text.splitlines()))
     return reasons
 
@@ -100,8 +100,8 @@ def absences(matches: Iterable[tuple[Task, Record | None]]) -> dict[str, str]:
 class GradingPlan:
     """Asks for all trials, stage after stage. Implements ``tournament.plan.Plan``.
 
-    ``absent`` says why a program can't be started, by the name of its student or opponent: no other match of it is played. A plan begins with
-    what earlier runs have learnt.
+    ``absent`` says why a program can't be started, by the name of its student or opponent: its other matches are not played. A plan begins
+    with the results of earlier runs.
     """
 
     def __init__(self, trials: Trials, absent: Mapping[str, str] | None = None) -> None:
@@ -111,7 +111,7 @@ class GradingPlan:
         self.absent: dict[str, str] = dict(absent or {})
 
     def next(self, records: Sequence[Record]) -> Sequence[Sequence[Task]]:
-        """Take the records of a trial; return the trials of the next stage when those of this one are over."""
+        """Take the records of a trial. Return the trials of the next stage after the last one of this stage."""
         if records:
             self.absent = absences(zip(self._trials.by_trial[self._open.popleft()], records, strict=True)) | self.absent
         if self._open:
@@ -121,5 +121,5 @@ class GradingPlan:
         return [self._trials.by_trial[trial] for trial in self._open]
 
     def wants(self, task: Task) -> bool:
-        """False if a program of the match can't be started."""
+        """Return False if a program of the match can't be started."""
         return not self.absent or self.absent.keys().isdisjoint(task.names.values())

@@ -1,4 +1,4 @@
-"""Which matches of a grading count, and how long it lasts: no opponent's failure counts, and in a container no match begins after a deadline."""
+"""The pool of a grading: failures of opponents don't count, and in a container no match begins after a deadline."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 #: The seconds after which Gradescope stops a container, unless the assignment says otherwise.
 CONTAINER_SECONDS = 600.0
-#: So long before that no match is begun any more: the matches that are running can end.
+#: No match begins in the last seconds before that, so that running matches can end.
 MARGIN_SECONDS = 60.0
-#: The further seconds after which a running match is given up, too.
+#: Running matches are given up this many seconds after the deadline.
 GRACE_SECONDS = 30.0
 _VOIDED = "an opponent failed, which is not the hand-in's fault: {}"
-#: After so many void matches for which nobody can see who is to blame, it is the hand-in: the opponents are the organizers' own.
+#: After this number of void matches without a known cause, the hand-in is blamed, because the opponents are the organizers' own.
 _MOST_DISPUTES = 2
 
 
 class FairPool:
-    """A pool around another one by which nobody loses points through somebody else. Implements ``tournament.plan.Pool``.
+    """A pool around another one in which no student loses points through somebody else. Implements ``tournament.plan.Pool``.
 
-    A match is void if an opponent failed and the hand-in didn't. A void match for which nobody can see who is to blame proves nothing against a
-    hand-in; after two of them it loses the next match that ends in this way. ``students`` has the student of each match by the key of its task,
+    A match is void if an opponent failed and the hand-in didn't. One void match without a known cause proves nothing against a
+    hand-in. After two of them, it loses the next match that ends in this way. ``students`` has the student of each match by the key of its task,
     ``attempts`` are the earlier ones that don't count. After the ``deadline`` it takes no match. ``sentences`` are remarks for the grader,
     which the reader takes.
     """
@@ -44,7 +44,7 @@ class FairPool:
         self._tasks: dict[str, Task] = {}
         self._after_three = after_three()
         self.sentences: deque[str] = deque()
-        #: How many such matches each student had in each task since it was played to an end.
+        #: By student and task: the number of void matches without a known cause since the match was last played to the end.
         self._disputes: dict[str, Counter[str]] = {}
         for record in attempts:
             if record.key in students:
@@ -52,37 +52,37 @@ class FairPool:
 
     @property
     def has_workers(self) -> bool:
-        """False while it has nobody to play."""
+        """False while the pool has no workers."""
         return self._pool.has_workers
 
     @property
     def room(self) -> int:
-        """How many more matches it takes now."""
+        """The number of further matches that the pool accepts now."""
         return self._pool.room if self._deadline is None or self._deadline.left() > 0 else 0
 
     def submit(self, task: Task) -> None:
-        """Take a match."""
+        """Accept a match."""
         student = self._students[task.key]
         self._tasks[task.key] = task._replace(blamed=(student,) if self._is_blamed(student) else ())
         self._pool.submit(self._tasks[task.key])
 
     def wait(self, seconds: float) -> Sequence[Record]:
-        """Wait for the end of a match."""
+        """Wait for the end of a match, and return the records of those that ended."""
         return [self._judged(record) for record in self._pool.wait(seconds)]
 
     def gives_up(self, task: Task, record: Record) -> bool:
-        """Return whether a void attempt is the last one of this run: the third, or one for which the machine lacks something."""
+        """Return whether a void attempt is the last one of this run: the third, or one on a machine that lacks something."""
         return record.cause in SHORTAGES or self._after_three(task, record)
 
     def _judged(self, record: Record) -> Record:
-        """Return what counts as the result of a match."""
+        """Return the record of a match as it counts for the marks."""
         task, student = self._tasks[record.key], self._students[record.key]
         if not record.void:
             if record.is_startable and record.faults and not any(task.names[seat] == student for seat in record.faults):
                 return record._replace(void=_VOIDED.format(next(iter(record.faults.values()))))
             return record
         if task.blamed and record.cause == SUPERVISOR:
-            # It leaves nothing that could be judged, for instance because it also ends the worker.
+            # The bot leaves nothing that could be judged, for example because it also kills the worker.
             seats = [seat for seat, name in task.names.items() if name == student]
             faults, kinds = dict.fromkeys(seats, record.void), dict.fromkeys(seats, "crashed")
             return record._replace(void="", cause="", text=record.void, faults=faults, fault_kinds=kinds)
@@ -96,7 +96,7 @@ class FairPool:
         return record
 
     def _note(self, record: Record) -> None:
-        """Note an attempt that doesn't count. A match that was played to an end was played again later: its disputes are over."""
+        """Count a void attempt without a known cause. After an attempt that was played to the end, set the count to 0."""
         student = self._students[record.key]
         disputes = self._disputes.setdefault(student, Counter())
         if not record.void:
@@ -109,7 +109,7 @@ class FairPool:
 
 
 def void_note(record: Record) -> str:
-    """Return why a match that was given up is not decided."""
+    """Return why a match that was given up is undecided."""
     if record.cause in SHORTAGES:
         return record.void
     return f"Its match was void {counted(MOST_VOIDS, 'time')}: {record.void}"

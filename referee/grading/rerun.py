@@ -1,4 +1,4 @@
-"""Plays a student's matches again, for an appeal: whose they are, the replays of before, and whether the result is the same."""
+"""Plays a student's matches again, for an appeal: finds the student, keeps the earlier replays, and compares the results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def student_of(text: str, graded: Sequence[HandIn]) -> str:
-    """Return the student whose id, name, address or number this is. UsageError if it is nobody's, or that of several students."""
+    """Return the student with this id, name, address or number. UsageError unless exactly one student has it."""
     identity = key(text)
     matching = [hand_in for hand_in in graded if hand_in.student == text] or [
         hand_in
@@ -37,13 +37,13 @@ def student_of(text: str, graded: Sequence[HandIn]) -> str:
         return matching[0].student
     if matching:
         ids = listed([hand_in.student for hand_in in matching])
-        raise UsageError(f"{text!r:.80} may be {len(matching)} students: {ids}; name one of them as here.")
+        raise UsageError(f"{text!r:.80} fits {len(matching)} students. Name one of them as here: {ids}.")
     students = ", ".join(hand_in.student for hand_in in graded[: 2 * MOST_NAMED])
     raise UsageError(f"No hand-in of {text!r:.80} was graded; the first students are {students}.")
 
 
 def copy_path(replay: Path) -> Path:
-    """Return the path beside a replay at which the next match with its name lets it stay."""
+    """Return the path of a replay's copy, which the next match of the same name doesn't overwrite."""
     stem = replay.name.removesuffix(SUFFIX)
     paths = (replay.with_name(f"{stem}.before-{number}{SUFFIX}") for number in count(1))
     return next(path for path in paths if not path.exists())
@@ -61,13 +61,13 @@ def copy_replay(replay: Path, seats: Sequence[Seat]) -> None:
 
 
 def summary(student: StudentMarks, private: Path) -> RerunRow:
-    """Return what is compared of a student's tests. The replays are those of ``copy_path``."""
+    """Return a student's tests for a comparison. The replays are those of ``copy_path``."""
     tests = {mark.test.name: [_facts(trial, private) for trial in mark.trials] for mark in student.tests}
     return RerunRow(student=student.hand_in.student, tests=tests)
 
 
 def _facts(trial: TrialMark, private: Path | None = None) -> TrialFacts:
-    """Return what is compared of a trial; with the folder of the store, its replays are the copies that stay."""
+    """Return a trial for a comparison. With the folder of the store, its replays are the copies."""
     records = [record for _, record in trial.matches]
     replays = [Path(record.replay) for record in records if record.replay]
     copies = replays if private is None else [copy_path(private / path).relative_to(private) for path in replays]
@@ -80,7 +80,7 @@ def _facts(trial: TrialMark, private: Path | None = None) -> TrialFacts:
 
 
 def difference_lines(before: RerunRow, student: StudentMarks, private: Path) -> list[str]:
-    """Return a line for each test that says whether its result is the same as ``before``, with each start that ended otherwise and its replays."""
+    """Return a line for each test that says whether its result is the same as ``before``, and one for each start with another result."""
     lines = []
     for mark in student.tests:
         then, now = before.tests[mark.test.name], [_facts(trial) for trial in mark.trials]

@@ -1,4 +1,4 @@
-"""What a grading stores beside its matches: the rubric, the hand-ins, the opponents, the runs, and what is played again."""
+"""The rows that a grading stores in addition to its matches: the rubric, the hand-ins, the opponents, the runs and the reruns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from referee.handins.values import Entry, HandIn
 class RubricRow(BaseModel, frozen=True):
     """The rubric with the seed that was drawn for it, and the folder in which the paths of its opponents begin.
 
-    ``isolation`` is the level that the matches are promised, ``levels`` are those that machines gave them.
+    ``isolation`` is the requested level, ``levels`` are the actual levels of all runs.
     """
 
     number: int = 0
@@ -45,9 +45,9 @@ class EntryRow(BaseModel, frozen=True):
 
 
 class HandInRow(BaseModel, frozen=True):
-    """What is graded of a student. The fields are those of ``HandIn``, whose players are those of the ``entry``: None if nothing is played.
+    """The graded hand-in of a student. The fields are those of ``HandIn``. ``entry`` has its players, and is None if nothing is played.
 
-    ``folder`` is relative to the folder of all copies if it is in it, so that a grading can be moved.
+    ``folder`` is relative to the folder of all copies if it lies there, so that a grading can be moved.
     """
 
     student: str
@@ -82,7 +82,7 @@ class HandInRow(BaseModel, frozen=True):
 
 
 class RunRow(BaseModel, frozen=True):
-    """A run that looked at hand-ins, and its time in UTC."""
+    """A run that read hand-ins, and its time in UTC."""
 
     number: int
     time: str
@@ -98,7 +98,7 @@ class MatchEnd(BaseModel, frozen=True):
 
 
 class TrialFacts(BaseModel, frozen=True):
-    """What is compared of a trial that is played again. ``replays`` are relative to the folder of the store."""
+    """A trial before it is played again, for a comparison. ``replays`` are relative to the folder of the store."""
 
     points: float
     text: str
@@ -107,7 +107,7 @@ class TrialFacts(BaseModel, frozen=True):
 
 
 class RerunRow(BaseModel, frozen=True):
-    """A student whose matches are played again, with the trials of each test before, by the name of the test."""
+    """A student whose matches are played again, with the earlier trials by the name of the test."""
 
     student: str
     tests: dict[str, list[TrialFacts]]

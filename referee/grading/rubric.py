@@ -42,7 +42,7 @@ _MOST_BYTES = 4 << 20
 
 
 class NeedTable(Section):
-    """What a match has to meet."""
+    """The needs of a test: conditions that a match has to meet."""
 
     catch_within: int | None = Field(default=None, ge=1, le=10_000_000)
     survive: int | None = Field(default=None, ge=1, le=10_000_000)
@@ -84,7 +84,7 @@ class RubricFile(Section):
 
 
 def load(path: Path) -> Rubric:
-    """Return the rubric of a file. Paths of opponents in it begin in its folder.
+    """Return the rubric of a file. Paths of opponents are relative to its folder.
 
     Everything is checked, and all starts are drawn once. The UsageError names the file, the test, the key and what to do.
     """
@@ -93,7 +93,7 @@ def load(path: Path) -> Rubric:
 
 
 def check_there(path: Path) -> None:
-    """Raise UsageError that names the other rubrics of the folder, or says how to write one, if a rubric isn't there."""
+    """Raise UsageError if a rubric doesn't exist. It lists the other rubrics of the folder, or says how to write one."""
     if not os.path.lexists(path):
         others = sorted(path.parent.glob("rubric-*.toml"))
         remedy = f"name one of {', '.join(map(str, others))}." if others else f"{program()} grade init writes one for each game."
@@ -115,13 +115,13 @@ def _read(text: bytes, path: Path, home: Path, seed: str | None = None) -> Rubri
 
 
 def commitment_of(rubric: Rubric) -> Commitment:
-    """Return all that decides the starts of a rubric."""
+    """Return everything that determines the starts of a rubric."""
     families = tuple(StartFamily(test.settings, 0 if test.has_set_start else test.starts, test.hidden) for test in rubric.tests)
     return Commitment(GRADING, rubric.game, games.get(rubric.game).info.version, rubric.rules, rubric.seed, families)
 
 
 def roles(rubric: Rubric) -> tuple[tuple[Seat, ...], tuple[Seat, ...]]:
-    """Return the seats that a hand-in has to play, in the game's order, and the others: none if the game's seats are all alike."""
+    """Return the seats that a hand-in has to play, in the game's order, and the others. No others if all seats of the game are alike."""
     game = games.get(rubric.game)
     played: set[Seat] = set()
     order: dict[Seat, None] = {}
@@ -154,7 +154,7 @@ def _opponents(game: AnyGame, test: RubricTest, seats: tuple[Seat, ...]) -> tupl
 def example_hand_ins(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ...]:
     """Return the example bots that can play the rubric as hand-ins: a name, and the program of each seat.
 
-    A bot that plays some of the seats is joined by a bot of middling strength in the others, which the name says.
+    A bot that plays some of the seats gets a bot of middling strength for the others; the name contains both.
     """
     seats, _ = roles(rubric)
     bots = [bot for bot in example_bots.BOTS if bot.game == rubric.game and (not bot.rules or rubric.rules in bot.rules)]
@@ -177,7 +177,7 @@ def example_hand_ins(rubric: Rubric) -> tuple[tuple[str, dict[Seat, str]], ...]:
 class _RubricReader:
     """Turns a rubric file into a rubric. Its errors name the test and the key; the caller adds the file.
 
-    ``seed`` is the one that was drawn before, None if the file's counts or a new one is drawn.
+    ``seed`` was drawn before; None to take the file's seed or draw a new one.
     """
 
     def __init__(self, file: RubricFile, home: Path, seed: str | None = None) -> None:
@@ -220,7 +220,7 @@ class _RubricReader:
         return rubric
 
     def _settings(self, settings: Mapping[str, Json], where: str) -> tuple[Settings, bool]:
-        """Return checked settings, and whether they name the start. ``where`` begins the message."""
+        """Return checked settings, and whether they name the start. ``where`` is the beginning of error messages."""
         source = self.game.starts
         has_set_start = bool(self.start_keys & settings.keys())
         try:
@@ -257,7 +257,7 @@ class _RubricReader:
             raise UsageError(f"{where}: {why}")
         self._check_starts(test, table, where)
         for each in _opponents(self.game, test, seats):
-            # In a duel, an example bot that plays one role is joined by one that plays the other.
+            # In a duel, an example bot of one role plays together with one of the other role.
             player = test.against if duel is None else partnered(test.against, each, self.game, settings, self.home)
             self._check_opponent(player, each, settings, f"{where}: {'against' if duel is None else 'need.beats'}")
         return test
@@ -327,7 +327,7 @@ def _draw(rubric: Rubric) -> None:
 
 
 def _start_keys(game: AnyGame, rules: str | None) -> frozenset[str]:
-    """Return the settings that a drawn start replaces: they name a start."""
+    """Return the names of the settings that define a start, which a drawn start replaces."""
     source = game.starts
     return frozenset() if source is None else frozenset(source.draw(source.settings(rules, {}), bytes(16)))
 

@@ -1,4 +1,4 @@
-"""The marks as tables for programs: ``grades.csv`` and ``grades.json``. Both are the teacher's; docs/marks.md describes them."""
+"""The marks as tables for programs, ``grades.csv`` and ``grades.json``, which only the teacher gets. docs/marks.md describes them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: The names of both files.
 CSV, JSON = "grades.csv", "grades.json"
-#: The version of grades.json. It grows when a key changes its meaning or goes away.
+#: The version of grades.json. It increases when the meaning of a key changes or a key is removed.
 FORMAT = 1
 NAME = "name"
 COLUMNS = ("student", NAME, "submission", "points", "maximum", "status", "reason", "from", "late", "replaced")
@@ -36,7 +36,7 @@ def needs(test: RubricTest) -> str:
 def grades_csv(grades: Grades) -> bytes:
     """Return grades.csv: one row a student. Points that aren't complete are empty cells, not a mark that is too low.
 
-    There is a column of names if any are known.
+    There is a column of names if at least one is known.
     """
     has_names = any(student.hand_in.full_name for student in grades.students)
     maximum = number(grades.rubric.maximum)
@@ -61,7 +61,7 @@ def grades_csv(grades: Grades) -> bytes:
 
 
 def _summary(grades: Grades) -> dict[str, Json]:
-    """Return what all students have in common: the rubric and its tests."""
+    """Return the part that all students share: the rubric and its tests."""
     rubric = grades.rubric
     return {
         "name": rubric.name,
@@ -94,7 +94,7 @@ def grades_json(grades: Grades, folders: Mapping[str, str]) -> bytes:
         "runs": list(grades.runs),
         **_summary(grades),
     }
-    # One student a line: as readable as it is fast to write.
+    # One line for each student: readable, and fast to write.
     students = ",\n".join(json.dumps(_student(student, grades, folders), allow_nan=False) for student in grades.students)
     return f'{json.dumps(value, allow_nan=False)[:-1]}, "students": [\n{students}\n]}}\n'.encode()
 

@@ -33,7 +33,7 @@ game = "{game}"
 # After the deadline, publish private/commitment.toml of the marks, and everybody can check that nothing was changed.
 seed = "{seed}"
 
-# Programs that nobody has read need the sandbox "strict". By the fair clock, a busy machine makes nobody late.
+# Programs that nobody has read need the sandbox "strict". With the fair clock, no bot is late because the machine is busy.
 isolation = "strict"
 
 [settings]                       # settings of the game, as in docs/games.md; a test can have its own: settings = {{ ... }}
@@ -73,7 +73,7 @@ need = {{ {test.need} }}
 def text(name: str, file: str = "rubric.toml") -> str:
     """Return a new rubric of a game, with a new secret seed. ``file`` is the name that its comments mention.
 
-    SettingsError if there is no such game. A game that proposes no tests gets general ones, against a program that is yet to be written.
+    SettingsError for an unknown game. A game that proposes no tests gets general ones, against a program that the instructor has to write.
     """
     game = games.get(name)
     marking = game.marking
@@ -106,7 +106,7 @@ def _noted(line: str, note: str) -> str:
 
 
 def _fitting(game: AnyGame) -> list[tuple[str, str]]:
-    """Return the needs that a rubric can ask in the game."""
+    """Return the needs that a rubric can have in the game."""
     marking = game.marking
     left_out = set()
     if marking is not None:
@@ -144,12 +144,12 @@ def _general(game: AnyGame) -> tuple[SampleTest, ...]:
 def write_all(game: str | None = None) -> list[Path]:
     """Write a rubric for one game, by default for each one, into the current folder, and return their paths.
 
-    UsageError if one is there already.
+    UsageError if a file exists already.
     """
     paths = {name: Path(f"rubric-{name}.toml") for name in (games.names() if game is None else [games.get(game).info.name])}
     for path in paths.values():
         if path.exists():
-            raise UsageError(f"{path} is there already, and its seed may be in use; move it away first.")
+            raise UsageError(f"{path} exists already, and its seed may be in use. Move it away first.")
     for name, path in paths.items():
         with path.open("x", encoding="utf-8") as file:
             file.write(text(name, path.name))

@@ -25,7 +25,7 @@ ALWAYS, AFTER_DUE = ("always", "after_due")
 
 
 def _total(points: Iterable[float]) -> float:
-    """Return the sum of shares of points. It is rounded, because six sixths of 20 points are 20 points."""
+    """Return the sum of shares of points, rounded, so that six sixths of 20 points are 20 points."""
     return round(fsum(points), 9)
 
 
@@ -63,7 +63,7 @@ class RubricTest(NamedTuple):
 
 
 class Rubric(NamedTuple):
-    """A checked rubric. All starts are drawn from ``seed``; ``is_seed_drawn``: the file has none, so it was drawn. ``home`` is the folder in which the paths of opponents begin.
+    """A checked rubric. All starts are drawn from ``seed``; ``is_seed_drawn``: the file has none, so it was drawn. Paths of opponents are relative to ``home``.
 
     ``text`` is the content of the rubric file.
     """
@@ -85,7 +85,7 @@ class Rubric(NamedTuple):
 
 
 class GradedHandIn(NamedTuple):
-    """A hand-in with the programs that play: None if it can't be graded."""
+    """A hand-in with the entry that plays, None if it can't be graded."""
 
     hand_in: HandIn
     entry: Entry | None

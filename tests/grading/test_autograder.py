@@ -139,7 +139,7 @@ def test_a_seed_is_drawn_once_for_all_containers(rubric: Path, tmp_path: Path) -
 def test_a_zip_is_never_replaced(rubric: Path, tmp_path: Path) -> None:
     """It may hold the only copy of a seed whose hash is published."""
     before = init_zip(rubric, tmp_path / "autograder.zip").path.read_bytes()
-    with pytest.raises(UsageError, match="is there already, and its seed may be in use"):
+    with pytest.raises(UsageError, match="exists already, and its seed may be in use"):
         init_zip(rubric, tmp_path / "autograder.zip")
     assert (tmp_path / "autograder.zip").read_bytes() == before
 
@@ -299,7 +299,7 @@ def test_a_rubric_with_a_mistake_is_in_the_results(rubric: Path, referee: Cli, t
     rubric.write_text("name = 5")
     done = referee("grade", "gradescope", str(rubric), "--in-container", "--autograder", str(tmp_path))
     assert done.returncode == 2
-    assert results(tmp_path)["output"].startswith("Your hand-in was not graded, through no fault of yours.")
+    assert results(tmp_path)["output"].startswith("Your hand-in was not graded, which you did not cause.")
 
 
 @pytest.mark.soak

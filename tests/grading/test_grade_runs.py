@@ -270,5 +270,5 @@ def test_an_unclear_name_is_refused_with_the_ids(home: Path, referee: Referee) -
     assert referee("grade", "run", "class", "--roster", "roster.csv", "--out", "two", "--slots", "2").returncode == 0
     done = referee("grade", "rerun", "ada lovelace", "--out", "two")
     assert done.returncode == 2
-    assert "'ada lovelace' may be 2 students: 'bob' and 'ada'; name one of them as here." in done.stderr
+    assert "'ada lovelace' fits 2 students. Name one of them as here: 'bob' and 'ada'." in done.stderr
     assert referee("grade", "rerun", "ada", "--out", "two", "--slots", "1").returncode == 0

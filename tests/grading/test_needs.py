@@ -178,7 +178,7 @@ EVADED: dict[str, Any] = {"winner": "prey", "reason": "evaded", "steps": 3000, "
             EVADED,
             EVADED,
             (
-                "The hand-in is level with 'boxer'. As hunter, it needed 3,000 steps and its opponent 3,000 steps. "
+                "The hand-in is tied with 'boxer'. As hunter, it needed 3,000 steps and its opponent 3,000 steps. "
                 "Its own match as hunter: Still free."
             ),
         ),
@@ -199,7 +199,7 @@ def test_a_duel_of_maze_is_decided_by_its_own_rule(tmp_path: Path) -> None:
     lost = duel(rubric, held, escaped)
     assert lost.passed is False
     assert lost.text.startswith("The hand-in lost the duel against 'random'. As thief, it needed 400 steps and its opponent 41 steps.")
-    assert duel(rubric, escaped, escaped).text.startswith("The hand-in is level with 'random'.")
+    assert duel(rubric, escaped, escaped).text.startswith("The hand-in is tied with 'random'.")
 
 
 def test_a_duel_waits_for_both_matches_unless_the_hand_in_failed(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_duel_waits_for_both_matches_unless_the_hand_in_failed(tmp_path: Path)
     ("mine", "other", "text"),
     [
         (41, 40, ""),
-        (40, 40, "The hand-in is level with 'looper': its score is 40, its opponent's 40."),
+        (40, 40, "The hand-in is tied with 'looper': its score is 40, its opponent's 40."),
         (1000, 1234.5, "The hand-in lost to 'looper': its score is 1,000, its opponent's 1,234.5."),
     ],
 )

@@ -250,7 +250,7 @@ def test_matches_that_run_at_the_deadline_count(tmp_path: Path) -> None:
 
     with open_grading(tmp_path / "out", written(tmp_path)) as opened:
         opened.take([hand_in(name) for name in STUDENTS])
-        with pytest.raises(TimeIsUp, match="the matches that are left are not played"):
+        with pytest.raises(TimeIsUp, match="the remaining matches are not played"):
             opened.run(PretendPool(passes_it, 3), notes, deadline)
         assert len(notes.finished_keys) == opened.counts().done == 3
 

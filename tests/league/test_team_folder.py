@@ -69,7 +69,7 @@ def test_a_file_for_the_teams_of_a_folder_is_written_once(teams: Path, referee: 
     text = (teams / "league.toml").read_text()
     assert [row["name"] for row in tomli.loads(text)["teams"]] == ["ada", "bob", "cleo", "dan"]
     again = referee("league", "init", "teams")
-    assert (again.returncode, "is there already" in again.stderr) == (2, True)
+    assert (again.returncode, "exists already" in again.stderr) == (2, True)
     assert (teams / "league.toml").read_text() == text
     played = referee("league", "run", "teams", "--out", "out", "--starts", "1", *QUICK)
     assert played.returncode == 0, played.stderr
