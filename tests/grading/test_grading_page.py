@@ -79,7 +79,7 @@ def test_the_commands_of_the_page_mark_the_class(folder: Path, referee: Referee)
             report = (folder / "marks" / "students" / "ada" / "report.html").read_text()
             assert ("beats random" in report) == ("--after-due" in line)
     assert (folder / "marks" / "report.html").exists()
-    assert (folder / "marks" / "gradebook-canvas.csv").read_text().splitlines()[1] == "Ada Lovelace,1,ada,62.5"
+    assert (folder / "marks" / "gradebook-canvas.csv").read_text().splitlines()[1] == "Ada Lovelace,1,ada,57.5"
 
 
 @pytest.mark.soak
