@@ -191,9 +191,9 @@ def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
         remedy = "remove against, or name a seat in roles" if seat is None else "name in against the references that play the other seat"
         raise UsageError(f"{wrong}; {remedy}.")
     references = _references(file, reader, checked, seat, folder)
-    for name in file.against:
-        if name not in references:
-            raise UsageError(f"against names {shown(name)}, which is no reference; {nearest_or_all(name, list(references))}")
+    for other in file.against:
+        if other not in references:
+            raise UsageError(f"against names {shown(other)}, which is no reference; {nearest_or_all(other, list(references))}")
     against = tuple(references.pop(name) for name in dict.fromkeys(file.against))
     # A variant for each of them, so that a duel says whom it is against.
     variants = tuple(f"against {team.name}" for team in against) or ("",)

@@ -437,6 +437,7 @@ def test_in_one_role_both_meet_the_same_reference_on_the_same_start(tmp_path: Pa
     for seat in ("hunter", "prey"):
         arena = begin(tmp_path / seat, 3, f'roles = "{seat}"\nagainst = ["R0", "R1"]')
         assert arena.config.seats == (seat,)
+        assert arena.config.name == seat, "the name of its folder, not that of a reference"
         for text in ("one", "two"):
             add(arena, text)
         run(arena, 30, PretendPool(by_strength({"mine v1": 3, "mine v2": 9})))
