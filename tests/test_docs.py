@@ -157,6 +157,24 @@ def run_as_printed(line: str, referee: Cli, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+#: The bots that pages tell readers to save, but one with a mistake to find, and those that import an earlier one.
+SAVED = [
+    (f"{page}-{number}", text)
+    for page in ("README.md", *sorted(FOLLOWED))
+    for number, text in enumerate(re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL))
+    if ".main()" in text and "state.pray" not in text and "from step" not in text
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "text"), SAVED, ids=[name for name, _ in SAVED])
+def test_a_bot_that_readers_save_has_no_limit_of_its_own(name: str, text: str, referee: Cli, tmp_path: Path) -> None:
+    """An arena refuses a bot that fails one of these checks."""
+    (tmp_path / "my_bot.py").write_text(text)
+    done = referee("check", "my_bot.py", "--only", "other-settings,answers")
+    assert done.returncode == 0, done.stdout
+
+
 SESSIONS = [(name, text) for name, text in blocks("console") if text.startswith("referee serve ")]
 
 
