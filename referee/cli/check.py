@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from referee.author.check.check import Check, CheckResult
     from referee.author.check.run import CheckRequest, Report
 
-#: After a bot fails this check, the hint is to run all checks again, because the others were skipped.
-_STARTS = "starts"
 #: The word for each status, so that nobody needs colours.
 _MARKS = {"ok": "ok", "warning": "warning", "failed": "FAILED", "skipped": "skipped"}
 #: From this width on, the text of a result is printed beside its name, not below it.
@@ -87,7 +85,7 @@ def check(
         for seat_name, why in report.not_checked.items():
             put_more(*textwrap.wrap(f"not checked as {seat_name}: {why}", columns(100)))
         put(*textwrap.wrap(_summary(report), columns(100)))
-        _hint(request, report)
+        _hint(request, report, is_part=bool(seat or only))
     if not report.ok:
         raise typer.Exit(3 if report.refused else 1)
 
@@ -163,15 +161,14 @@ def _print_one(result: CheckResult, name_width: int, width: int, *, has_details:
 
 def _summary(report: Report) -> str:
     counts = report.counts
-    total = sum(counts.values())
     words = [f"{counts['ok']} ok"]
     words += [counted(counts["warning"], "warning")] if counts["warning"] else []
     words += [f"{counts[status]} {status}" for status in ("failed", "skipped") if counts[status]]
-    return f"{counted(total, 'check')}: {', '.join(words)}."
+    return f"{counted(sum(counts.values()), 'check')}: {', '.join(words)}."
 
 
-def _hint(request: CheckRequest, report: Report) -> None:
-    """Print the next command: the first failed check, or all checks if that one was run already or the start failed, or a match."""
+def _hint(request: CheckRequest, report: Report, *, is_part: bool) -> None:
+    """Print the next command: the first failed check, all checks if only a part was run, or a match. Never the same command again."""
     from referee.author.check.matches import play_words
 
     failed = next((result for result in report.results if result.finding.status == "failed"), None)
@@ -179,12 +176,12 @@ def _hint(request: CheckRequest, report: Report) -> None:
     words = f"check {shlex.quote(request.bot)}"
     words += "" if game.name == games.names()[0] else f" --game {game.name}"
     words += "" if rules == game.rule_sets[0] else f" --rules {rules}"
-    has_trouble = failed is not None or not report.counts["ok"] + report.counts["warning"]
-    is_one = len(request.checks) == len(request.seats) == 1
-    if failed is not None and failed.check.name != _STARTS and not is_one:
+    if failed is not None and failed.check.name != "starts" and not len(request.checks) == len(request.seats) == 1:
         words += f" --seat {failed.seat} --only {failed.check.name}"
-    elif not has_trouble:
+    elif failed is None and report.counts["ok"] + report.counts["warning"]:
         words = f"play {play_words(request.game, request.settings, {(*report.seats, *request.seats)[0]: request.bot})}"
+    elif not is_part:
+        return
     say(f"Next:  {program()} {words}")
 
 
