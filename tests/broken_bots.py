@@ -125,7 +125,7 @@ BROKEN: dict[str, Broken] = {
     "flushes": _said("    sys.stdout.flush()\n", "", "flushes ready", time=_QUICK)._replace(
         changes=(("    sys.stdout.flush()\n", ""), (_SETUP, f"{_SETUP}sys.stdout = open(1, 'w', 1 << 16)\n"))
     ),
-    "valid-json": _said(_ANSWER, '{"type": "move", "turn": number, "move": move, "worth": float("nan")}', "well-formed"),
+    "valid-json": _said(_ANSWER, '{"type": "move", "turn": number, "move": move, "worth": float("nan")}', "well-formed", may="rule-sets"),
     "one-line-answers": _said(_ANSWER + "))", _ANSWER + ", indent=1))", "well-formed"),
     "only-answers": _bot(_MOVE, "    put('debug')", "only-answers"),
     "move-messages": _said('{"type": "move"', '{"type": "answer"', "well-formed", may="rule-sets"),

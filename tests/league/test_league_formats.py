@@ -150,6 +150,6 @@ def test_the_page_has_a_bracket_and_names_the_time_of_the_processor(tmp_path: Pa
         other.locator("#duels .duels").wait_for()
         headings = other.locator("#standings thead th").all_inner_texts()
         assert headings[:6] == ["Place", "Team", "Points", "A duel", "Duels", "Buchholz"]
-        assert "Possible places" in headings
+        assert "Possible places" not in headings, "so few duels allow every place"
         assert other.locator("#bracket").is_hidden()
         assert other.locator("#time-title").inner_text() == "Time"
