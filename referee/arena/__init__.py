@@ -1,1 +1,1 @@
-"""Competitions without an end: versions of bots are handed in at any time, and the next duel is the one that tells most."""
+"""Competitions without an end: teams hand in versions at any time, and the next duel is the most informative one."""

@@ -52,11 +52,11 @@ ACTIONS: MappingProxyType[str, type[BaseModel] | None] = MappingProxyType(
     }
 )
 _MEANINGS = {
-    401: "There is no token, or it is not valid.",
-    403: "It belongs to others.",
-    404: "There is no such thing.",
+    401: "The token is missing or invalid.",
+    403: "This belongs to another team or to the staff.",
+    404: "Not found.",
     408: "The request comes too slowly.",
-    409: "The arena takes no versions now.",
+    409: "Submissions are closed.",
     413: "The request is too large.",
     422: "Something in the request is wrong.",
     429: "Too many versions within a day, or uploads at once. Retry-After has the seconds to wait.",
@@ -77,19 +77,19 @@ class _BoundedRoute(APIRoute):
             try:
                 return await handler(bounded(request) if self.body_field else request)
             except HTTPException as error:
-                # JSON that nests too deeply, or bytes that are no text.
+                # JSON that nests too deeply, or bytes that are not text.
                 raise no_object() if error.status_code == 400 else error from None
 
         return answer
 
 
 def no_object() -> HTTPException:
-    """Return the refusal of a body that is no JSON."""
-    return HTTPException(422, "The request is no JSON object.", _CLOSE)
+    """Return the error for a body that is not a JSON object."""
+    return HTTPException(422, "The request is not a JSON object.", _CLOSE)
 
 
 def wrong(errors: Sequence[Any], outer: int = 0) -> HTTPException:
-    """Return the refusal that names the first error of a validation. ``outer`` parts of its place are not the model's."""
+    """Return the error with the first problem of a validation. The first ``outer`` parts of its location are not the model's."""
     if errors[0]["type"] in ("json_invalid", "model_attributes_type"):
         return no_object()
     place = ".".join(map(str, errors[0]["loc"][outer:])) or "The request"
@@ -102,12 +102,12 @@ def wrong(errors: Sequence[Any], outer: int = 0) -> HTTPException:
 
 
 def unauthorized(text: str) -> HTTPException:
-    """Return the refusal of somebody without a valid token."""
+    """Return the error for a request without a valid token."""
     return HTTPException(401, text, {"WWW-Authenticate": "Bearer", **_CLOSE})
 
 
 def visitor(request: Request) -> Holder | None:
-    """Return whose token a request has; None without one. HTTPException 401 for a token that isn't valid."""
+    """Return the holder of a request's token, None without one. HTTPException 401 for an invalid token."""
     api: Api = request.app.state.api
     return api.holder(request)
 
@@ -116,7 +116,7 @@ Visitor = Annotated[Holder | None, Depends(visitor)]
 
 
 def authenticated(holder: Visitor, _: Annotated[object, Depends(HTTPBearer(auto_error=False, scheme_name="token"))]) -> Holder:
-    """Return whose token a request has. HTTPException 401 without one."""
+    """Return the holder of a request's token. HTTPException 401 without one."""
     if holder is None:
         raise unauthorized("This needs a token: Authorization: Bearer TOKEN.")
     return holder
@@ -126,9 +126,9 @@ Authenticated = Annotated[Holder, Depends(authenticated)]
 
 
 def staff(holder: Authenticated) -> None:
-    """Raise HTTPException if somebody is not of the staff."""
+    """Raise HTTPException unless the holder is the staff."""
     if not holder.is_staff:
-        raise HTTPException(403, "This is for the staff alone.", _CLOSE)
+        raise HTTPException(403, "This is only for the staff.", _CLOSE)
 
 
 class Api:
@@ -144,7 +144,7 @@ class Api:
 
     def router(self) -> APIRouter:
         """Return the routes of the API."""
-        # A token that isn't valid is refused everywhere, so that its holder learns of it.
+        # An invalid token is refused everywhere, so that its holder notices.
         made = APIRouter(prefix="/api", route_class=_BoundedRoute, dependencies=[Depends(visitor)], responses=_refusals(401, 422, 503))
 
         def add(path: str, answer: Callable[..., Any], *statuses: int, method: str = "GET", **options: Any) -> None:
@@ -178,7 +178,7 @@ class Api:
         return made
 
     def unanswered(self, request: Request) -> HTTPException:
-        """Return the refusal of a request that no route answers: 404, or 405 if the address answers other methods."""
+        """Return the error for a request without a route: 404, or 405 if the address answers other methods."""
         is_api = request.url.path.startswith("/api/")
         routes = [route for route in (*self._routes, *request.app.routes) if isinstance(route, Route) and route.path != _ANY]
         matching = [
@@ -186,12 +186,12 @@ class Api:
         ]
         able = sorted({method for route in matching for method in route.methods or ()})
         if not able:
-            return HTTPException(404, "There is no such address; /api lists all.")
+            return HTTPException(404, "Unknown address; /api lists all.")
         text = f"This address answers {' and '.join(able)}, not {cut(request.method, _SHOWN_METHOD)}."
         return HTTPException(405, text, {"Allow": ", ".join(able)})
 
     def holder(self, request: HTTPConnection) -> Holder | None:
-        """Return whose token a request has, in its header or in the cookie of a session. HTTPException 401 for a token that isn't valid."""
+        """Return the holder of the token in a request's header or session cookie. HTTPException 401 for an invalid token."""
         header = request.headers.get("authorization")
         if header is None:
             token = request.cookies.get(COOKIE)
@@ -203,7 +203,7 @@ class Api:
         return holder
 
     def arena(self, holder: Visitor) -> models.ArenaAnswer:
-        """Return what the arena is."""
+        """Return the facts about the arena."""
         config, season = self._arena.config, self._arena.config.season
         return models.ArenaAnswer(
             name=self._arena.config.name,
@@ -227,10 +227,10 @@ class Api:
 
     def team(self, team: str, holder: Visitor) -> models.TeamAnswer:
         """Return a team."""
-        return self.found_team(team, holder)
+        return self.get_team(team, holder)
 
-    def found_team(self, name: str, holder: Holder | None, *, is_whole: bool = True) -> models.TeamAnswer:
-        """Return a team as somebody may see it, as ``ArenaViews.team``. HTTPException 404 if there is none."""
+    def get_team(self, name: str, holder: Holder | None, *, is_whole: bool = True) -> models.TeamAnswer:
+        """Return what the holder may see of a team, as ``ArenaViews.team``. HTTPException 404 for an unknown team."""
         try:
             return self._views.team(name, sees_all=holder is not None and holder.team in (None, name), is_whole=is_whole)
         except UsageError:
@@ -247,7 +247,7 @@ class Api:
         return models.SubmissionTaken(id=taken.number, status=taken.state)
 
     def submission(self, number: str, holder: Authenticated) -> models.SubmissionAnswer:
-        """Return a submission of the own team."""
+        """Return a submission of the holder's team."""
         hand_in = self._submission(number)
         if holder.team not in (None, hand_in.team):
             raise HTTPException(403, "This submission is another team's.")
@@ -271,22 +271,22 @@ class Api:
 
     def match(self, match: str) -> models.MatchAnswer:
         """Return a match."""
-        return self.found_match(match)[0]
+        return self.get_match(match)[0]
 
-    def found_match(self, key: str) -> tuple[models.MatchAnswer, str]:
-        """Return a match, and its replay's path in the arena's folder. HTTPException 404 if there is none."""
+    def get_match(self, key: str) -> tuple[models.MatchAnswer, str]:
+        """Return a match, and its replay's path in the arena's folder. HTTPException 404 for an unknown match."""
         match = self._views.match(key)
         if match is None:
             raise HTTPException(404, "There is no such match.")
         return match
 
     def sees_replay(self, match: models.MatchAnswer, holder: Holder | None) -> bool:
-        """True if somebody may see the replay of a match."""
+        """Return True if the holder may see the replay of a match."""
         mine = {None, *(seat.team for seat in match.seats.values())}
         return self._arena.config.visibility.replays == "all" or (holder is not None and holder.team in mine)
 
     def check_replay(self, match: models.MatchAnswer, holder: Holder | None) -> None:
-        """Raise HTTPException if somebody may not see the replay of a match."""
+        """Raise HTTPException if the holder may not see the replay of a match."""
         if not self.sees_replay(match, holder):
             if holder is None:
                 raise unauthorized("Replays need a token in this arena: Authorization: Bearer TOKEN.")
@@ -294,7 +294,7 @@ class Api:
 
     def replay(self, match: str, holder: Visitor) -> Response:
         """Return the players' version of a replay."""
-        match_answer, replay = self.found_match(match)
+        match_answer, replay = self.get_match(match)
         self.check_replay(match_answer, holder)
         try:
             data = self._versions.get(match_answer.id, self._arena.folder / replay, self._arena.replays).read_bytes()
@@ -304,18 +304,18 @@ class Api:
         return Response(data, media_type="application/gzip", headers={"Content-Disposition": name})
 
     def sees_log(self, match: models.MatchAnswer, seat: str, holder: Holder | None) -> bool:
-        """True if somebody may see the log of a seat."""
+        """Return True if the holder may see the log of a seat."""
         if holder is None or seat not in match.seats:
             return False
         return holder.is_staff or (self._arena.config.visibility.logs == "own" and match.seats[seat].team == holder.team)
 
     def log(self, match: str, seat: str, holder: Authenticated) -> Response:
-        """Return the log of the own bot."""
-        match_answer, replay = self.found_match(match)
+        """Return the log of the team's own bot."""
+        match_answer, replay = self.get_match(match)
         if seat not in match_answer.seats:
             raise HTTPException(404, "There is no such seat.")
         if not self.sees_log(match_answer, seat, holder):
-            raise HTTPException(403, "The log is another team's, or logs are for the staff alone in this arena.")
+            raise HTTPException(403, "The log is another team's, or only the staff sees logs in this arena.")
         try:
             with open_regular(log_path(self._arena.folder / replay, seat), self._arena.replays) as file:
                 data = file.read(_LOG_BYTES)
@@ -324,19 +324,19 @@ class Api:
         return Response(data, media_type="application/octet-stream", headers={"Content-Disposition": 'attachment; filename="log.txt"'})
 
     def freeze(self) -> models.DoneAnswer:
-        """Take no versions."""
+        """Close submissions."""
         with self._done("freeze", {}):
             self._store.season.change(is_frozen=True)
-        return models.DoneAnswer(done="The arena takes no versions.")
+        return models.DoneAnswer(done="Submissions are closed.")
 
     def thaw(self) -> models.DoneAnswer:
-        """Take versions."""
+        """Open submissions."""
         with self._done("thaw", {}):
             self._store.season.change(is_frozen=False)
         return models.DoneAnswer(done=self._arena.frozen(is_public=True) or "Submissions are open.")
 
     def disqualify(self, body: models.TeamAsked) -> models.DoneAnswer:
-        """Let no version of a team play."""
+        """Disqualify a team, so that none of its versions plays."""
         team, reason = body.team, body.reason or "by the staff."
         versions = self._store.versions.all(team)
         if any(version.is_reference for version in versions):
@@ -351,25 +351,25 @@ class Api:
         """Check a submission again."""
         hand_in = self._submission(str(body.id))
         if hand_in.team in self._store.versions.disqualified():
-            raise HTTPException(422, f"{hand_in.team} is disqualified; to admit it again, make a version active.")
+            raise HTTPException(422, f"{hand_in.team} is disqualified. To reinstate it, activate one of its versions.")
         with self._done("requeue", {"id": hand_in.number, "team": hand_in.team}):
-            # The checker may have moved it meanwhile.
+            # The checker may have changed its state meanwhile.
             while self._store.versions.move(STAFF, hand_in, QUEUED, {}) is None:
                 hand_in = self._submission(str(body.id))
         return models.DoneAnswer(done=f"Submission {hand_in.number} is checked again.")
 
     def activate(self, body: models.VersionAsked) -> models.DoneAnswer:
-        """Make a version of a team the active one. A disqualified team is admitted again, also one without an accepted version."""
+        """Make a version of a team the active one. Reinstate a disqualified team, even one without an accepted version."""
         has_any = any(version.status == ACCEPTED for version in self._store.versions.all(body.team))
         with self._done("activate", {**body.model_dump(), **before(self._store, body.team)}):
             if not has_any and body.team in self._store.versions.disqualified():
                 self._store.versions.activate(body.team, admits=True)
-                return models.DoneAnswer(done=f"{body.team} is admitted again; it has no accepted version yet.")
+                return models.DoneAnswer(done=f"{body.team} is reinstated; it has no accepted version yet.")
             self.make_active(body)
         return models.DoneAnswer(done=f"Version {body.version} of {body.team} is active.")
 
     def make_active(self, body: models.VersionAsked, *, admits: bool = True) -> None:
-        """Make a version of a team the active one, as ``Versions.activate``. HTTPException 404 if there is none."""
+        """Make a version of a team the active one, as ``Versions.activate``. HTTPException 404 for an unknown version."""
         self._arena.read_versions()
         try:
             self._arena.activate(body.team, body.version, admits=admits)
@@ -388,7 +388,7 @@ class Api:
 
     @contextlib.contextmanager
     def _done(self, action: str, details: Mapping[str, object]) -> Iterator[None]:
-        """Store an action of the staff in one transaction with its entry in the log, and show both at once."""
+        """Store an action of the staff and its entry in the log in one transaction, and update the views."""
         with self._store.database.write():
             yield
             self._store.audit.put(action, details)
@@ -400,6 +400,6 @@ def _refusals(*statuses: int) -> dict[int | str, dict[str, object]]:
 
 
 def _bytes(media: str) -> dict[str, Any]:
-    """Return what describes an answer of bytes."""
+    """Return the description of a binary answer for FastAPI."""
     content = {media: {"schema": {"type": "string", "contentMediaType": media}}}
     return {"response_class": Response, "responses": {200: {"description": "The bytes.", "content": content}}}

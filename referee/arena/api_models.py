@@ -1,4 +1,4 @@
-"""What the API of an arena takes and answers. /api/openapi.json is made from these models."""
+"""The requests and answers of an arena's API. /api/openapi.json is made from these models."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class ArenaAnswer(_Model):
     game: str
     rules: str
     roles: str = Field(description='"both", or the one seat that versions play.')
-    frozen: str | None = Field(description="Why no version is taken now; null if versions are taken.")
+    frozen: str | None = Field(description="Why submissions are closed; null if they are open.")
     opens: str | None
     closes: str | None
     submissions_per_day: int
     max_bytes: int
     replays: Literal["all", "own"]
     logs: Literal["own", "staff"]
-    matches: int = Field(description="How many matches were played.")
+    matches: int = Field(description="The number of matches that were played.")
     team: str | None = Field(description="The team of the token; null for the staff and without a token.")
 
 
@@ -61,7 +61,7 @@ class StandingsAnswer(_Model):
 
 
 class RatingPointAnswer(_Model):
-    """The rating of a version at some time, after so many duels of the whole arena."""
+    """The rating of a version at some time, with the number of duels of the whole arena until then."""
 
     version: int
     duels: int
@@ -82,7 +82,7 @@ class RecordAnswer(_Model):
 
 
 class VersionAnswer(_Model):
-    """A version of a team. Refused ones and reports are for the team itself and the staff."""
+    """A version of a team. Only the team and the staff see refused versions and reports."""
 
     version: int
     status: str
@@ -115,7 +115,7 @@ class SubmissionTaken(_Model):
 
 
 class SubmissionAnswer(_Model):
-    """What a team has handed in. ``version`` is null until it is checked."""
+    """A submission. ``version`` is null until it is checked."""
 
     id: int
     team: str
@@ -137,7 +137,7 @@ class MatchAnswer(_Model):
     """A match that was played."""
 
     id: str
-    order: int = Field(description="Its place among all matches: the value of `before` for those before it.")
+    order: int = Field(description="Its position among all matches. As `before`, it selects the earlier matches.")
     seats: dict[str, SeatAnswer]
     winner: str | None
     reason: str
@@ -156,7 +156,7 @@ class MatchesAnswer(_Model):
 
 
 class MatchesQuery(_Model):
-    """Which matches."""
+    """A selection of matches."""
 
     team: str | None = Field(default=None, max_length=200)
     version: int | None = Field(default=None, ge=1, le=10**9)
@@ -167,7 +167,7 @@ class MatchesQuery(_Model):
     @model_validator(mode="before")
     @classmethod
     def _without_empty(cls, fields: dict[str, object]) -> dict[str, object]:
-        """Leave out what is empty: a form sends all its fields."""
+        """Leave out empty fields, because a form sends all its fields."""
         return {name: value for name, value in fields.items() if value != ""}
 
 
@@ -192,7 +192,7 @@ class SubmissionAsked(_Model):
 
 
 class DoneAnswer(_Model):
-    """What was done."""
+    """A sentence about the completed action."""
 
     done: str
 

@@ -1,4 +1,4 @@
-"""The page of an arena's API for people: every request with what it takes and answers, from the description for programs."""
+"""The page about an arena's API for people: every request with its parameters and answers, from the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Field(NamedTuple):
 
 
 class Endpoint(NamedTuple):
-    """A request. ``answers`` is the name of its answer and ``fields`` what is in it; ``refusals`` are statuses with their meanings."""
+    """A request. ``answers`` is the name of its answer with its ``fields``; ``refusals`` are the statuses of errors with their meanings."""
 
     method: str
     path: str
@@ -60,7 +60,7 @@ def _name(schema: Mapping[str, Any]) -> str:
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
-    """Return the type of a value in words: "integer or null", "list of StandingsEntry"."""
+    """Return the type of a value in words, such as "integer or null" or "list of StandingsEntry"."""
     if "anyOf" in schema:
         return " or ".join(map(_kind, schema["anyOf"]))
     if "enum" in schema:

@@ -1,4 +1,4 @@
-"""An arena's folder: its file, its store, the copies of versions, and what is computed from them."""
+"""An arena's folder: its file, its store, the copies of versions, and the standings."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from referee.tournament.ratings import Rating
 
 
-#: The folder of the replays in that of the arena.
+#: The folder of the replays in the arena's folder.
 REPLAYS = "replays"
-#: The certainty from which on a version is called the best.
+#: From this certainty on, a version is called the best.
 _CERTAIN = 0.95
 
 
 class VersionStanding(NamedTuple):
-    """A version's line in the standings. ``rank`` is that of its rating; ``forfeit`` says why it plays no more, None if it does."""
+    """A version's line in the standings. ``rank`` is the rank of its rating; ``forfeit`` says why it doesn't play any more, else it is None."""
 
     rank: int
     version: Version
@@ -48,7 +48,7 @@ class VersionStanding(NamedTuple):
     forfeit: str | None
 
     def to_json(self) -> dict[str, Json]:
-        """The line as ``--json`` prints it."""
+        """Return the line as ``--json`` prints it."""
         version, rating = self.version, self.rating
         return {
             "rank": self.rank,
@@ -68,7 +68,7 @@ class VersionStanding(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """A version after its check, with its ``program`` if it was accepted. ``is_known``: its team has it already, accepted."""
+    """A version after its check, with its ``program`` if it was accepted. ``is_known``: the team has the same version already, accepted."""
 
     version: Version
     program: Entry | None = None
@@ -78,8 +78,8 @@ class Examined(NamedTuple):
 class OpenArena:
     """An open arena. ``close`` it after use.
 
-    References of the file become versions when they are first met, and again when their files have changed. UsageError if the file says that
-    other matches are played than those so far.
+    New references in the file become versions, and so do references whose files have changed. UsageError if the file demands other
+    matches than those so far.
     """
 
     def __init__(self, folder: Path, store: ArenaStore) -> None:
@@ -87,13 +87,13 @@ class OpenArena:
         self.store = store
         season = store.season.read()
         if season is None:
-            raise UsageError(f"{folder} holds an arena that was never begun: referee arena new {folder}")
+            raise UsageError(f"{folder} contains an incomplete arena. Begin it again: referee arena new {folder}")
         self.config = config.load(folder, season.seed)
         self._check_terms()
         self._take_references()
         #: The results of all duels.
         self.results = ArenaState(store)
-        #: How many duels were over when the arena was opened.
+        #: The number of duels with a result when the arena was opened.
         self.over = len(self.results)
         self.plan()
 
@@ -107,7 +107,7 @@ class OpenArena:
         return self.folder / REPLAYS
 
     def plan(self, most: int | None = None, *, until_decided: bool = False) -> DuelChoice:
-        """Read the versions, and choose further duels among them: at most so many, and until the best version is certain."""
+        """Read the versions, and return a choice of further duels: at most ``most``, or until the best version is certain."""
         self.read_versions()
         self.results.catch_up()
         self.entries = {entry.name: entry for entry in self._entries()}
@@ -121,12 +121,12 @@ class OpenArena:
         return self._owners.get(name)
 
     def read_versions(self) -> None:
-        """Read the versions from the store, and first what tells of later changes."""
+        """Read the versions from the store, after the counter by which later changes are noticed."""
         self._mark, self.versions = self.store.season.changes(), self.store.versions.all()
         self._owners = {version.name: version.team for version in self.versions if not version.is_reference}
 
     def isolate(self, level: str) -> None:
-        """Check and play with this level of isolation, whatever the file says."""
+        """Check and play with this level of isolation instead of the file's."""
         self.config = self.config._replace(options=self.config.options.replace(isolation=level))
         self.plan()
 
@@ -156,13 +156,13 @@ class OpenArena:
         self.store.season.change(terms=now)
 
     def _take_references(self) -> None:
-        """Store references that are new or have changed; those that the file no longer has don't play any more."""
+        """Store new and changed references. References that are no longer in the file stop playing."""
         versions = self.store.versions.all()
         active = {version.team: version for version in versions if version.is_reference and version.is_active}
         for team in self.config.references:
             same = [version for version in versions if version.team == team.name and version.hash == team.hash]
             if any(version.team == team.name and not version.is_reference for version in versions):
-                raise UsageError(f"There is a team {team.name} in the arena; give the reference in {config.FILE} another name.")
+                raise UsageError(f"The arena has a team {team.name}. Give the reference in {config.FILE} another name.")
             if not same:
                 self.store.versions.put(Version(team=team.name, hash=team.hash, state=ACCEPTED, is_reference=True), team)
             elif not same[0].is_active:
@@ -173,7 +173,7 @@ class OpenArena:
     def standings(self, *, resamples: int = 1000) -> list[VersionStanding]:
         """Return the versions that play, the best first, with their ratings."""
         playing = {version.name: version for version in self.choice.playing()}
-        # A version that can't start any more keeps its place.
+        # A version that can't start any more keeps its rank.
         forfeits = self.store.versions.forfeits()
         playing |= {version.name: version for version in self.versions if version.is_active and version.name in forfeits}
         duels = {name: int(self.results.counted[self.results.positions[name]]) for name in playing}
@@ -184,14 +184,14 @@ class OpenArena:
         ]
 
     def sentence(self) -> str:
-        """Return which version is the best, and how certain that is."""
+        """Return a sentence that says which version is the best, and how certain that is."""
         names = self.choice.rivals()
         if len(names) < 2 or not self.results.counted.any():
-            return "Nothing is known yet of which version is the best."
+            return "It is not known yet which version is the best."
         pairs = self.results.pairs
         played = counted(int(self.results.counted.sum()) // 2, "duel")
         if (2 * pairs.wins == pairs.games).all():
-            return f"Of {len(names):,} versions, nobody leads: after {played} all pairs are even."
+            return f"None of {len(names):,} versions leads: after {played} all pairs are even."
         best, certainty = self.rater.best(names)
         version = next(candidate for candidate in self.versions if candidate.name == best)
         sure = f"{min(certainty, 0.999):.1%}".replace(".0%", "%").replace("%", " %")
@@ -208,13 +208,13 @@ class OpenArena:
     def add(
         self, bot: Path, team: str, note: str = "", on_progress: intake.Progress = lambda *_: None, *, logs: bool = False
     ) -> tuple[Version, bool]:
-        """Take a version of a team; return it, and whether the team had these files already. ``logs``: note it as an action of the staff.
+        """Check and store a version of a team; return it, and whether the team had these files already. ``logs``: add it to the audit log.
 
-        It is checked, unless it was accepted before, and becomes the active version of its team if it is accepted. UsageError if the arena
-        takes no versions now, or not under this name, or if this machine lacks the isolation for the check.
+        A version that was accepted before is not checked again. An accepted one becomes the active version of its team. UsageError if
+        submissions are closed, if the name is impossible, or if this machine lacks the isolation for the check.
         """
         if (why := self.frozen()) is not None:
-            raise UsageError(f"{why} No version is taken.")
+            raise UsageError(why)
         examined = self.examine(bot, team, note, on_progress, time.time())
         with self.store.database.write():
             version = self.keep(examined)
@@ -223,11 +223,11 @@ class OpenArena:
         return version, examined.is_known
 
     def log_command(self, action: str, **details: Json) -> None:
-        """Note an action of the command line."""
+        """Add an action of the command line to the audit log."""
         self.store.audit.put(action, {**details, "by": "command line"})
 
     def examine(self, bot: Path, team: str, note: str, on_progress: intake.Progress, submitted: float) -> Examined:
-        """Copy and check what was ``submitted`` at some time, in seconds since the epoch, before the arena was frozen. Only the copy is stored."""
+        """Return a bot after copying and checking it. It was ``submitted`` at a time in seconds since the epoch. Only the copy is stored."""
         self.check_names([("--team", team)])
         try:
             taken = intake.take(bot, self.folder, self.config)
@@ -251,10 +251,10 @@ class OpenArena:
         return Examined(version, None if verdict.reason else program)
 
     def keep(self, examined: Examined) -> Version:
-        """Store a version that was examined; return it as it is stored. An accepted one becomes the active version of its team."""
+        """Store an examined version, and return it. An accepted one becomes the active version of its team."""
         version = examined.version
         if not version.hash:
-            # Without files there is nothing to store.
+            # Without files, there is no program to store.
             return version
         if examined.is_known:
             self.store.versions.activate(version.team, version.name)
@@ -272,13 +272,13 @@ class OpenArena:
         return chosen.model_copy(update={"is_active": True})
 
     def frozen(self, *, is_public: bool = False) -> str | None:
-        """Return why the arena takes no versions now, as a sentence, which names no folder if it ``is_public``; None if it takes versions."""
+        """Return a sentence about why submissions are closed, without the folder if it ``is_public``; None if they are open."""
         if self.store.season.now.is_frozen:
-            return "The arena is frozen." if is_public else f"The arena is frozen; referee arena thaw {self.folder} ends that."
+            return "Submissions are closed." if is_public else f"Submissions are closed. Open them: referee arena thaw {self.folder}"
         return self.config.season.refusal(datetime.now(timezone.utc))
 
     def check_names(self, names: Sequence[tuple[str, str]]) -> None:
-        """Check the names of teams, each after the words that begin a sentence about it. UsageError says what is wrong."""
+        """Raise UsageError for a wrong name of a team. ``names`` are pairs of the beginning of the message and the name."""
         references = [team.name for team in (*self.config.references, *self.config.against)]
         for what, name in names:
             check_name(name, what, config.LONGEST_TEAM)
@@ -290,7 +290,7 @@ class OpenArena:
 
 
 def new(folder: Path, game: str | None, rules: str | None, database: str | None = None, seat: str | None = None) -> OpenArena:
-    """Begin an arena: write its file, unless it is there, and its store. UsageError if there is an arena already.
+    """Begin an arena: write its file, unless it exists, and its store. UsageError if the folder has an arena already.
 
     ``seat`` is the one seat that versions play, None for all.
     """
@@ -299,7 +299,7 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
     if rule_set not in definition.info.rule_sets:
         raise UsageError(f"--rules is {rule_set!r:.40}; {definition.info.name} has {', '.join(definition.info.rule_sets)}.")
     file = folder / config.FILE
-    there = f"There is an arena in {folder} already: referee arena add, run, standings go on with it."
+    there = f"{folder} has an arena already. Go on with it: referee arena add, run, standings."
     stored = address.read(folder)
     if (folder / FILE).exists() or stored is not None:
         with ArenaStore.open(folder, None if stored is None else stored.url, create=True) as store:
@@ -317,7 +317,7 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
     try:
         with store.database.claim():
             if store.season.read() is not None:
-                raise UsageError(f"{store.where} holds an arena or a league already; name another database.")
+                raise UsageError(f"{store.where} contains an arena or a league already; name another database.")
             number = uuid.uuid4().hex
             if database is not None:
                 address.write(folder, address.Address(database, number))
@@ -329,7 +329,7 @@ def new(folder: Path, game: str | None, rules: str | None, database: str | None 
 
 
 def open_arena(folder: Path) -> OpenArena:
-    """Open the arena of a folder. UsageError if there is none, or if its file is wrong."""
+    """Open the arena of a folder. UsageError if the folder has no arena, or a wrong file."""
     stored = address.read(folder)
     if not (folder / config.FILE).is_file() or (stored is None and not (folder / FILE).is_file()):
         raise UsageError(
@@ -338,7 +338,7 @@ def open_arena(folder: Path) -> OpenArena:
     store = ArenaStore.open(folder.resolve(), None if stored is None else stored.url)
     try:
         if stored is not None and getattr(store.season.read(), "id", None) != stored.id:
-            raise UsageError(f"{store.where} holds another arena than that of {folder}.")
+            raise UsageError(f"{store.where} contains another arena than {folder}.")
         return OpenArena(folder.resolve(), store)
     except BaseException:
         store.close()

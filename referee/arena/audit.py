@@ -1,4 +1,4 @@
-"""The log of what the staff does. An entry is stored in one transaction with its action."""
+"""The audit log: the actions of the staff. An entry is stored in one transaction with its action."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Audit:
         self._rows = store.table(AuditEntry, "audit")
 
     def put(self, action: str, details: Mapping[str, object]) -> None:
-        """Note an action of the staff."""
+        """Add an action of the staff."""
         with self._store.step():
             self._rows.put(AuditEntry(number=self._rows.next_number(), time=time.time(), action=action, details=dict(details)))
 

@@ -1,8 +1,8 @@
-"""Bells: how the processes of an arena wake each other. The queue is in the store; a bell says only that it is worth a look.
+"""Bells: the processes of an arena wake each other. The queue is in the store; a bell only says that it has changed.
 
-A bell is a named pipe in the arena's folder. To ring it is to write a byte, which never waits: if nobody listens, there is nobody to wake, and
-whoever begins to listen looks at the queue first. A byte stays in the pipe until the listener takes it, so a ring between a look and the wait
-isn't lost. The pipe stays when its listener ends, however it ends, and the next one takes it over: to remove it could make that one deaf.
+A bell is a named pipe in the arena's folder. Ringing writes a byte, and never blocks: without a listener nobody has to be woken, because
+a listener reads the queue when it begins. A byte stays in the pipe until the listener reads it, so a ring between reading the queue and waiting
+isn't lost. The pipe stays when its listener ends, and the next listener uses it. Removing it could cut that one off.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: Somebody who was killed between a change and its ring, or who may not write here, wakes nobody: look again after so many seconds.
+#: Seconds after which a listener reads the queue without a ring, because a process can be killed between a change and its ring.
 PATIENCE = 30.0
 _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
-#: So many rings are taken at once.
+#: The most rings that are read at once.
 _MOST = 1 << 16
 
 
@@ -30,7 +30,7 @@ def _path(folder: Path, listener: str) -> Path:
 
 def ring(folder: Path, listener: str) -> None:
     """Wake a process of the arena in a folder, if it listens."""
-    # OSError: nobody listens (ENXIO), nobody ever did (ENOENT), the pipe is full of rings, or somebody else's.
+    # OSError: no listener (ENXIO), no pipe yet (ENOENT), a pipe that is full of rings, or another user's pipe.
     with contextlib.suppress(OSError):
         pipe = os.open(_path(folder, listener), os.O_WRONLY | _FLAGS)
         try:
@@ -47,7 +47,7 @@ class Bell:
         self._pipe = pipe
 
     def wait(self, seconds: float = PATIENCE) -> bool:
-        """Wait for a ring since the last wait, at most so long. True if it has rung."""
+        """Wait at most ``seconds`` for a ring since the last wait. Return True if the bell rang."""
         ready, _, _ = select.select([self._pipe], [], [], seconds)
         if ready:
             os.read(self._pipe, _MOST)
@@ -56,11 +56,11 @@ class Bell:
 
 @contextlib.contextmanager
 def listening(folder: Path, listener: str) -> Iterator[Bell]:
-    """Listen to a bell: begin before the first look at the queue."""
+    """Listen to a bell. Begin before the queue is first read."""
     path = _path(folder, listener)
     with contextlib.suppress(FileNotFoundError):
         if not stat.S_ISFIFO(path.lstat().st_mode):
-            # The copy of a folder may have a file in place of the pipe.
+            # A copied folder may have a file in place of the pipe.
             path.unlink()
     with contextlib.suppress(FileExistsError):
         os.mkfifo(path, 0o600)

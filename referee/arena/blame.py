@@ -1,4 +1,4 @@
-"""Who is to blame for void matches of an arena for which nobody can see that: decided by ``tournament.disputes``, team by team."""
+"""Which teams are to blame for void matches without a visible cause, decided by ``tournament.disputes``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class DisputedMatch(BaseModel, frozen=True):
-    """Such a match by the names of its versions, and of those of them that can be to blame."""
+    """A void match without a visible cause: the names of its versions, and of those that can be to blame."""
 
     number: int
     versions: list[str]
@@ -26,7 +26,7 @@ class DisputedMatch(BaseModel, frozen=True):
 
 
 def disputed_matches(store: Store) -> ModelTable[DisputedMatch]:
-    """Return the table of these matches."""
+    """Return the table of void matches without a visible cause."""
     return store.table(DisputedMatch, "disputed_matches")
 
 
@@ -40,15 +40,15 @@ class Blame:
         self._teams = self._decided()
 
     def culprits(self, names: Iterable[str]) -> list[str]:
-        """Return those of some versions whose teams are to blame for void matches."""
+        """Return those of the versions whose teams are to blame for void matches."""
         return [name for name in names if self._owner(name) in self._teams] if self._teams else []
 
     def add(self, task: Task, record: Record) -> Iterator[str]:
-        """Store a match that was given up. Yield a sentence about each team that turns out to be to blame."""
+        """Store a match that was given up. Yield a sentence about each team that is to blame now."""
         names = sorted(set(task.names.values()))
         match = DisputedMatch(number=len(self._matches), versions=names, suspects=sorted(set(record.hit) or names))
         if sum((each.versions, each.suspects) == (match.versions, match.suspects) for each in self._matches) > 1:
-            # A further repeat shows nothing more.
+            # Further repeats add no evidence.
             return
         # The attempts before were the same.
         new = [match, match.model_copy(update={"number": match.number + 1})]

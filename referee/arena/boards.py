@@ -1,6 +1,6 @@
-"""The replays from which the pages of an arena draw small boards. They are the players' versions, also of matches that are played.
+"""The replays from which the pages of an arena draw small boards: the players' versions, even of running matches.
 
-One is made at a time, in a thread: it takes nobody's turn who asks for a page, and leaves a core to the matches.
+A thread makes one at a time, so that requests for pages don't wait, and the matches keep the other cores.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from referee.arena.api_models import MatchAnswer
 
-#: The board of a match that is played is drawn again at most so often, in seconds.
+#: The least seconds between two drawings of a running match.
 BOARD_SECONDS = 3
 _MOST_KEPT = 64
 

@@ -1,4 +1,4 @@
-"""The process that checks: it takes one hand-in after the other from the queue, and a check that was cut off by a kill is done again."""
+"""The process that checks one hand-in after the other from the queue. It repeats a check that a kill interrupted."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from referee.arena.versions import HandIn, Version
     from referee.games.game import Json, Seat
 
-#: The progress of a check is stored at most so often, in seconds.
+#: The least seconds between two stored progress reports of a check.
 _PROGRESS_SECONDS = 0.25
-#: How long a check runs before the page says how long it still takes, in seconds.
+#: Seconds of a check after which the page shows the remaining time.
 _MEASURED_SECONDS = 3.0
 
 
@@ -41,14 +41,14 @@ class Checker:
         self._arena = arena
         self._say = say
         self._versions = arena.store.versions
-        #: The hand-in that is being checked; None once somebody else has moved it.
+        #: The hand-in that is being checked; None after another process has changed its state.
         self._current: HandIn | None = None
         self._begun = self._stored_at = 0.0
         self._lines: list[str] = []
         on_builds(lambda _: self._move(BUILDING, {"progress": "building the program"}))
 
     def check_next(self) -> bool:
-        """Check the first hand-in that waits, and store what was found. False if none waits.
+        """Check the first waiting hand-in, and store the result. Return False if none waits.
 
         RefereeError if this machine can't check now; the hand-in waits.
         """
@@ -67,7 +67,7 @@ class Checker:
                 with self._arena.store.database.write():
                     self._decide(self._arena.keep(examined))
             else:
-                # The same files have the same verdict, and which version is active is not for a second look to change.
+                # The same files have the same verdict. A second check must not change which version is active.
                 self._decide(accepted)
         except UsageError as error:
             self._move(REFUSED, {"reason": str(error)}, None, is_last=True)
@@ -82,7 +82,7 @@ class Checker:
         self._move(version.status, version.report, version.number or None, is_last=True)
 
     def _progress(self, seat: Seat, check: str, done: int, total: int) -> None:
-        """Store how far the check is, for those who wait for it."""
+        """Store the progress of the check for the team's page."""
         self._lines.append(f"{seat}: {check}")
         if time.monotonic() - self._stored_at >= _PROGRESS_SECONDS or not done:
             report = {"progress": f"{done} of {total}  {seat}: {check}", "done": done, "total": total, "lines": self._lines}
@@ -93,7 +93,7 @@ class Checker:
     def _move(
         self, after: str, report: Mapping[str, Json] = MappingProxyType({}), version: int | None = None, *, is_last: bool = False
     ) -> None:
-        """Move the hand-in on, unless somebody else has: then it is checked anew."""
+        """Move the hand-in to its next state, unless another process has changed it. Then it is checked again."""
         self._stored_at = time.monotonic()
         if self._current is not None:
             hand_in = self._current

@@ -1,4 +1,4 @@
-"""What an arena plays next: batches of duels, as a function of the duels so far and of who may play."""
+"""The choice of an arena's next batches of duels, from the duels so far and the versions that play."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: The least and the most duels of a batch. Within a batch no rating changes; its end waits for the last match.
 _LEAST, _MOST = 8, 64
-#: The chance that an arena that plays until the best is certain ends with a wrong best, over all looks together.
+#: The probability that an arena that plays until the best version is certain ends with a wrong one, over all looks together.
 _WRONG_END = 0.05
 #: The number of duels grows by this factor from one look at whether the best is certain to the next.
 _LOOK_FACTOR = 1.25
@@ -32,7 +32,7 @@ _LOOK_FACTOR = 1.25
 class DuelChoice:
     """Chooses batches of duels, each when all earlier duels have results. ``versions`` are all of the arena as of ``mark``.
 
-    There are no new ones when ``most`` of them were chosen (None: no limit), when the best is certain and ``until_decided``, or when versions
+    It chooses none after ``most`` duels (None: no limit), when the best is certain and ``until_decided``, or when versions
     were added or activated since their ``mark`` was read.
     """
 
@@ -53,9 +53,9 @@ class DuelChoice:
         self._state = state
         self._rater = rater
         self._versions = versions
-        #: ``changes`` of the season's row as of this choice. Once it is another, another choice has to go on.
+        #: ``changes`` of the season's row as of this choice. When it has changed, a new choice has to go on.
         self.mark = mark
-        #: How many duels are still to be chosen; None: no limit.
+        #: The number of duels that may still be chosen; None: no limit.
         self.left = most
         self._until_decided = until_decided
         self._looked_at = 0
@@ -68,7 +68,7 @@ class DuelChoice:
             self.left = max(0, self.left - duels)
 
     def batch(self) -> list[PlannedDuel]:
-        """Return the next batch of duels by all results so far, and store what decides it. The batch itself is stored by its plan."""
+        """Return the next batch of duels by all results so far, and store the strengths that decide it. The plan stores the batch."""
         self._move_on()
         strengths = self._rater.settled_strengths()
         if self._store.season.changes() != self.mark or self.left == 0:
@@ -78,16 +78,16 @@ class DuelChoice:
             return []
         new = self._chosen(strengths)
         if not new:
-            self.ending = "All versions that play have met on every start."
+            self.ending = "Every pairing has been played on every start position."
         return new
 
     def playing(self) -> list[Version]:
-        """Return the versions that go on playing."""
+        """Return the versions that still play."""
         out = self._store.versions.forfeits()
         return [version for version in self._able(out) if self._goes_on(version)]
 
     def rivals(self) -> list[str]:
-        """Return the versions of which one is to be found the best: those of the teams, or all if there is only one."""
+        """Return the versions that can be the best: those of the teams, or all if the teams have only one."""
         playing = self.playing()
         entrants = [version.name for version in playing if not version.is_reference]
         return entrants if len(entrants) > 1 else [version.name for version in playing]
@@ -142,16 +142,16 @@ class DuelChoice:
             if key not in met:
                 met[key] = state.met_on(*(state.positions[name] for name in pair))
             start, variant = next(place for place in islice(cycle(places), number % len(places), None) if place not in met[key])
-            # Where a duel swaps no roles, the next duel of the two does.
+            # If a duel doesn't swap roles, the next duel of the same versions does.
             teams = pair if len(met[key]) % 2 == 0 else pair[::-1]
             met[key].add((start, variant))
             new.append(PlannedDuel(number, 0, teams, start, variant))
         return new
 
     def _decided(self) -> str | None:
-        """Return the sentence that the best version is certain, at the looks at which that is asked; None otherwise.
+        """Return the sentence that the best version is certain, or None. It is tested only at certain numbers of duels.
 
-        All looks share the error probability.
+        All tests share the error probability.
         """
         names, total = self.rivals(), len(self._state)
         first = _LOOK_FACTOR * max(2, len(names))
@@ -161,4 +161,4 @@ class DuelChoice:
         self._looked_at = look
         best, certainty = self._rater.best(names)
         error = _WRONG_END * 6 / (math.pi * look) ** 2
-        return f"{best} is the best of {len(names):,}: that is certain after {counted(total, 'duel')}." if certainty >= 1 - error else None
+        return f"{best} is certainly the best of {len(names):,} after {counted(total, 'duel')}." if certainty >= 1 - error else None

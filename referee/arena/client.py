@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from referee.games.game import Json
 
-#: How long the server may take for an answer, in seconds.
+#: The most seconds for an answer of the server.
 _PATIENCE = 120.0
 #: The most bytes of an answer.
 _MOST_ANSWER = 4 << 20
@@ -34,12 +34,12 @@ class ArenaClient(NamedTuple):
 
     @classmethod
     def of(cls, url: str, token: str) -> ArenaClient:
-        """Return the server with this address. UsageError if it is none."""
+        """Return the server with this address. UsageError for a wrong address."""
         with contextlib.suppress(ValueError):
             parts = urlsplit(url)
             if parts.scheme in ("http", "https") and parts.hostname and not parts.query and url.isascii() and url.isprintable():
                 return cls(parts.scheme, parts.hostname, parts.port, parts.path.rstrip("/"), token)
-        raise UsageError(f"{url!r:.200} is no address of a server; name one such as https://arena.example.org.")
+        raise UsageError(f"{url!r:.200} is not the address of a server. Example: https://arena.example.org")
 
     def hand_in(self, name: str, data: bytes, note: str) -> dict[str, Json]:
         """Hand in a file."""
@@ -55,7 +55,7 @@ class ArenaClient(NamedTuple):
         return self._request("POST", "/api/submissions", b"".join(parts), {"Content-Type": f"multipart/form-data; boundary={boundary}"})
 
     def submission(self, number: int) -> dict[str, Json]:
-        """Return how far the check of a submission is."""
+        """Return a submission with the progress or the result of its check."""
         return self._request("GET", f"/api/submissions/{number}", None, {})
 
     def _request(self, method: str, path: str, body: bytes | None, headers: Mapping[str, str]) -> dict[str, Json]:
@@ -76,9 +76,9 @@ class ArenaClient(NamedTuple):
                 f"{where} can't be reached: {error.strerror or error}. Is the address right, and does the server run?"
             ) from None
         except (http.client.HTTPException, ValueError, RecursionError):
-            raise UsageError(f"{where} doesn't answer as an arena does; check the address.") from None
+            raise UsageError(f"{where} doesn't answer like an arena; check the address.") from None
         if not isinstance(content, dict) or (answer.status < 400 and not {"id", "status"} <= content.keys()):
-            raise UsageError(f"{where} doesn't answer as an arena does; check the address.")
+            raise UsageError(f"{where} doesn't answer like an arena; check the address.")
         if answer.status >= 400:
             raise UsageError(str(content.get("error", f"{where} refuses with status {answer.status}.")))
         return dict(content)

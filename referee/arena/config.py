@@ -1,4 +1,4 @@
-"""The file ``arena.toml``: what an arena plays, when it takes versions, and who is always in it."""
+"""The file ``arena.toml``: the game, the season in which teams hand in, and the references."""
 
 from __future__ import annotations
 
@@ -40,21 +40,21 @@ FILE = "arena.toml"
 BOTH = "both"
 #: The value of ``versions`` with which all accepted versions go on playing, not only the active version of each team.
 ALL = "all"
-#: How many starts are drawn if the file doesn't say it.
+#: The default number of drawn starts.
 _STARTS = 1_000
-#: So many pairs of example bots are references of a new arena: a weak, a middling and a strong one. The others stand there as comments.
+#: The number of pairs of example bots that are references of a new arena: a weak, a middling and a strong one. The others are comments.
 _REFERENCES = 3
 
 
 class Period(Section):
-    """A time in which the arena takes no versions."""
+    """A time in which submissions are closed."""
 
     begins: AwareDatetime
     ends: AwareDatetime
 
 
 class Season(Section):
-    """When the arena takes versions, and how many. ``placement`` is the number of a new version's first duels."""
+    """The time and the limits of submissions. ``placement`` is the number of a new version's first duels."""
 
     opens: AwareDatetime | None = None
     closes: AwareDatetime | None = None
@@ -64,13 +64,13 @@ class Season(Section):
     placement: int = Field(default=10, ge=1, le=1_000)
 
     def refusal(self, now: datetime) -> str | None:
-        """Return why the arena takes no version at this time, as a sentence; None if it does."""
+        """Return a sentence about why submissions are closed at this time; None if they are open."""
         if self.opens is not None and now < self.opens:
             return f"The season opens at {shown_time(self.opens)}."
         if self.closes is not None and now >= self.closes:
             return f"The season closed at {shown_time(self.closes)}."
         ends = [period.ends for period in self.frozen if period.begins <= now < period.ends]
-        return f"The arena is frozen until {shown_time(max(ends))}." if ends else None
+        return f"Submissions are closed until {shown_time(max(ends))}." if ends else None
 
 
 class Visibility(Section):
@@ -140,7 +140,7 @@ class ArenaConfig(NamedTuple):
 
     @property
     def terms(self) -> dict[str, Json]:
-        """Everything that decides results but the programs and the seed, by names that people know."""
+        """Everything except the programs and the seed that determines results, by names for people."""
         options, drawn = self.options.to_json(), self.file.starts.count if self.file.starts.file is None else None
         return {
             "game": self.file.game,
@@ -193,9 +193,9 @@ def _checked(file: ArenaFile, folder: Path) -> ArenaConfig:
     references = _references(file, reader, checked, seat, folder)
     for other in file.against:
         if other not in references:
-            raise UsageError(f"against names {shown(other)}, which is no reference; {nearest_or_all(other, list(references))}")
+            raise UsageError(f"against names {shown(other)}, which is not a reference; {nearest_or_all(other, list(references))}")
     against = tuple(references.pop(name) for name in dict.fromkeys(file.against))
-    # A variant for each of them, so that a duel says whom it is against.
+    # A variant for each of them, so that a duel names its opponent.
     variants = tuple(f"against {team.name}" for team in against) or ("",)
     settings = reader.game.codec.settings(checked.rules, _placed(reader.game, checked.rules, variant.settings, starts[0]))
     workshop = folder / file.workshop if file.workshop else None
@@ -313,14 +313,14 @@ isolation = "auto"
 # The settings of the game: referee games {game}
 
 [starts]
-# So many starts are drawn; or file = "starts.jsonl".
+# The number of starts to draw; or file = "starts.jsonl".
 count = {most}
 
 [time]
 # Seconds, or "none": startup, move, bank, increment.
 
 [season]
-# When the arena takes versions, with the offset from UTC.
+# When submissions are open, with the offset from UTC.
 # opens = 2030-09-01T08:00:00+02:00
 # closes = 2030-12-20T18:00:00+01:00
 # frozen = [{{ begins = 2030-10-14T00:00:00Z, ends = 2030-10-15T00:00:00Z }}]
@@ -336,6 +336,6 @@ replays = "all"
 # Who sees the log of a bot: "own" (its team) or "staff".
 logs = "own"
 
-# References are always in the pool.
+# References always play.
 
 {references}"""

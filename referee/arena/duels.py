@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from referee.tournament.store import Store, Tally
     from referee.tournament.values import Record, Task
 
-#: So many duels without a result are read at once: a batch has fewer.
+#: The most duels without a result that are read at once; a batch has fewer.
 _OPEN = 1_000
-#: So many results are read at once: their rows are short.
+#: The most results that are read at once; their rows are short.
 _ROWS = 10_000
-#: So many duels are read at once with their matches.
+#: The most duels that are read at once with their matches.
 _AT_ONCE = 250
 
 
 class ArenaDuel(BaseModel, frozen=True):
-    """A duel of two versions on a start, in a variant, by their names. ``first`` and ``second`` are the keys of its matches; "": there is none.
+    """A duel of two versions on a start, in a variant, by their names. ``first`` and ``second`` are the keys of its matches, or "".
 
-    It is the fault of those in ``blamed`` if a match ends in a way for which else nobody can be blamed. ``points`` are twice those of ``a``;
+    The versions in ``blamed`` lose a match that becomes void without a visible cause. ``points`` are twice those of ``a``;
     -1 if the duel counts for nobody, None while it is open. ``absent`` says which of them could not start: 1 for ``a``, 2 for ``b``, 3 for both.
     """
 
@@ -84,7 +84,7 @@ class Duels:
         self.rows = store.table(ArenaDuel, "duels", [["first"], ["second"]])
 
     def count(self) -> int:
-        """Return how many duels there are, also open ones."""
+        """Return the number of duels, including open ones."""
         query = select(func.max(self.rows.sql.c.number))
         return self._core.database.all(query, lambda row: -1 if row[0] is None else int(row[0]))[0] + 1
 
@@ -128,7 +128,7 @@ class Duels:
     def match(self, key: str) -> DuelMatch | None:
         """Return a match that was played; None if there is no such match."""
         columns = self.rows.sql.c
-        # PostgreSQL refuses to look for a NUL, and "" stands for no match.
+        # PostgreSQL refuses a NUL in a query, and the key "" means a missing match.
         is_key = bool(key) and "\0" not in key
         duels = self.rows.select(select(self.rows.sql).where(or_(columns.first == key, columns.second == key))) if is_key else []
         return next((match for match in self.matches(duels) if match.task.key == key), None)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The formats of a final; the first one is the default.
 FORMATS = ("swiss", "round-robin", "elimination")
-#: What the file of a league in a folder is called.
+#: The name of the league file in a folder.
 LEAGUE_FILE = "league.toml"
 
 

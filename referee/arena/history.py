@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class HeadToHead(NamedTuple):
-    """What a version did against another one, in duels."""
+    """The results of a version against another one, in duels."""
 
     opponent: str
     won: int
@@ -66,7 +66,7 @@ def _rounded(rating: Rating | RatingPoint) -> dict[str, Json]:
 
 
 def histories(arena: OpenArena, teams: Sequence[str]) -> dict[str, list[VersionHistory]]:
-    """Return the versions of some teams, the first one first. UsageError if there is no such team."""
+    """Return the versions of some teams, the oldest first. UsageError for an unknown team."""
     versions = [version for team in teams for version in sorted(named(arena.versions, team), key=lambda version: version.number)]
     names = [version.name for version in versions if version.name in arena.entries]
     rated = {rating.team: rating for rating in arena.rater.rated(among=names)} if names else {}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     #: Called before each check with the seat, the name of the check, and the number of checks done and to do.
     Progress = Callable[[Seat, str, int, int], None]
 
-#: The folder of the copies in that of the arena.
+#: The folder of the copies in the arena's folder.
 VERSIONS = "versions"
 
 
@@ -41,7 +41,7 @@ class Snapshot(NamedTuple):
 
 
 class CheckVerdict(NamedTuple):
-    """What the check of a version found. ``reason`` is a sentence, empty if it is accepted."""
+    """The verdict of a check. ``reason`` is a sentence, empty if the version is accepted."""
 
     reason: str
     report: dict[str, Json]
@@ -53,7 +53,7 @@ def take(bot: Path, folder: Path, config: ArenaConfig) -> Snapshot:
     UsageError if there is no such file; PlayerError says what is wrong with the bot.
     """
     if not bot.exists():
-        raise UsageError(f"There is no file or folder {bot}; name the bot's file, its folder or an archive of it.")
+        raise UsageError(f"{bot} does not exist. Name the bot's file, its folder or an archive of it.")
     with copies.incoming(folder) as stage:
         others = [seat for seat in config.game.seats(config.settings) if seat not in config.seats]
         hand_in = collect.single(bot.absolute(), stage, config.seats, others)
@@ -83,7 +83,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
     """Check a version at all seats that it has to play. MatchVoid if known good bots fail on this machine as well as a version that is refused."""
     options = config.options
     programs: dict[str, list[Seat]] = {}
-    # Where there can be any number of players, all seats are alike.
+    # In a game for any number of players, all seats are alike.
     for seat in config.seats[:1] if config.game.info.players_option else config.seats:
         programs.setdefault(snapshot.players[seat], []).append(seat)
     reports: list[Report] = []
@@ -91,7 +91,7 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
         program = str(snapshot.folder / path)
         request = run.CheckRequest(program, config.game, config.settings, seats, options.isolation, options.limits, options.time)
         before, parts = sum(len(report.results) for report in reports), sum(map(len, programs.values())) / len(seats)
-        reports.append(run.run(request, partial(_tell, on_progress, before, parts)))
+        reports.append(run.run(request, partial(_report_progress, on_progress, before, parts)))
     failed = [result for report in reports for result in report.results if result.finding.status == FAILED]
     report = {
         "isolation": reports[0].isolation,
@@ -109,13 +109,13 @@ def check(snapshot: Snapshot, config: ArenaConfig, on_progress: Progress = lambd
     return CheckVerdict(*_without(snapshot.folder, (reason, report)))
 
 
-def _tell(on_progress: Progress, before: int, parts: float, seat: Seat, check: Check, done: int, total: int) -> None:
-    """Tell of a check of one program among all checks: ``before`` were done, and all together are ``parts`` times as many as the program's."""
+def _report_progress(on_progress: Progress, before: int, parts: float, seat: Seat, check: Check, done: int, total: int) -> None:
+    """Report a check of one program as part of all checks: ``before`` are done, and all are ``parts`` times as many as the program's."""
     on_progress(seat, check.name, before + done, round(total * parts))
 
 
 def _without(folder: Path, value: Json) -> Json:
-    """Return texts without the path of a version's copy: its team knows its own files, and the arena's folder is nobody's business."""
+    """Return texts without the path of a version's copy, because teams should not see the arena's folder."""
     if isinstance(value, str):
         return for_author(value, folder)
     if isinstance(value, dict):

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from referee.arena.arena import OpenArena
     from referee.arena.store import ArenaStore
 
-#: The address of a server that is named nowhere else.
+#: The default address of a server.
 URL = "http://127.0.0.1:8300"
 #: An address of a server: a name or an IP address, and perhaps a port.
 _ADDRESSES = re.compile(r"https?://([\w.-]+|\[[0-9a-fA-F:.]+\])(:\d{1,5})?/*", re.ASCII | re.IGNORECASE)
 
 
 class Invitation(NamedTuple):
-    """A team with its link and its token, which is stored nowhere."""
+    """A team with its link and its token, of which only a hash is stored."""
 
     team: str
     link: str
@@ -35,7 +35,7 @@ class Invitation(NamedTuple):
 
 
 def invite(arena: OpenArena, path: Path, url: str | None) -> list[Invitation]:
-    """Make a token for each team of a roster; its earlier ones stay valid. UsageError names the line that is wrong."""
+    """Make a token for each team of a roster. Earlier ones stay valid. UsageError names the wrong line."""
     rows = roster.load(path, "team", config.LONGEST_TEAM)
     arena.check_names([(f"Line {row.line} of the roster '{path}': the team", row.student) for row in rows])
     invitations = [_invitation(row.student, address(arena.store, url)) for row in rows]
@@ -44,14 +44,14 @@ def invite(arena: OpenArena, path: Path, url: str | None) -> list[Invitation]:
 
 
 def invite_staff(store: ArenaStore, url: str | None) -> Invitation:
-    """Make the staff's token; the earlier one isn't valid any more."""
+    """Make the staff's token, which replaces the earlier one."""
     invitation = _invitation("", address(store, url))
     store.tokens.put([(invitation.token, None)])
     return invitation
 
 
 def revoke(store: ArenaStore, team: str) -> int:
-    """Make all tokens of a team invalid; return how many there were. UsageError if it has none."""
+    """Revoke all tokens of a team; return their number. UsageError if the team has none."""
     count = store.tokens.revoke(team)
     if not count:
         others = ", ".join(store.tokens.teams()) or "none"
@@ -65,7 +65,7 @@ def table(invitations: Sequence[Invitation]) -> str:
 
 
 def address(store: ArenaStore, url: str | None = None) -> str:
-    """Return the address with which links begin: the given one, which is kept for the server, or the last that was given."""
+    """Return the address with which links begin: ``url``, which is stored for the server, or else the stored one."""
     if url is None:
         return store.season.now.address or URL
     with contextlib.suppress(ValueError):
@@ -77,7 +77,7 @@ def address(store: ArenaStore, url: str | None = None) -> str:
 
 
 def _invitation(team: str, url: str) -> Invitation:
-    # A browser sends no part of an address from # on, so the token is in no log of a server or a proxy.
-    # A token that begins with a letter is no number and no formula in a spreadsheet, and no option of a command.
+    # A browser doesn't send the part of an address after #, so no log of a server or a proxy contains the token.
+    # A token begins with a letter, so that neither a spreadsheet nor a command line misreads it as a number, formula or option.
     token = f"t{secrets.token_urlsafe(16)}"
     return Invitation(team, f"{url}/sign-in#{token}", token)

@@ -1,4 +1,4 @@
-"""What is played in an arena now: the matches of this minute, and what the projector's page asks for."""
+"""The running and latest matches of an arena, for the front page and the projector's page."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class LiveMatches:
         self._api = api
 
     def now(self, holder: Holder | None) -> list[MatchAnswer]:
-        """Return the matches that are played, and those that ended within the last minute."""
+        """Return the running matches, and those that ended within the last minute."""
         since = time.time() - _MINUTE
         ended = [match for match in self._last(_MATCHES, holder) if match.ended and datetime.fromisoformat(match.ended).timestamp() > since]
-        # What was told of as played half a second ago may be over.
+        # A match that was stored as running half a second ago may have ended.
         over = {match.id for match in ended}
         return [
             *(match for match in self._views.workers().matches if match.id not in over and self._api.sees_replay(match, holder)),
@@ -48,7 +48,7 @@ class LiveMatches:
         ]
 
     def front(self, holder: Holder | None) -> list[MatchAnswer]:
-        """Return what the front page shows: matches of this minute, else the last ones."""
+        """Return the matches for the front page: those of this minute, or else the last ones."""
         return (self.now(holder) or self._last(_FRONT, holder))[:_FRONT]
 
     def _last(self, most: int, holder: Holder | None) -> list[MatchAnswer]:
@@ -56,12 +56,12 @@ class LiveMatches:
 
     def seen(self, key: str, holder: Holder | None) -> tuple[MatchAnswer, Path]:
         """Return a match and its replay as ``match_and_replay``. HTTPException if somebody may not see it."""
-        match_and_replay = self.found(key)
+        match_and_replay = self.match(key)
         self._api.check_replay(match_and_replay[0], holder)
         return match_and_replay
 
-    def found(self, key: str) -> tuple[MatchAnswer, Path]:
-        """Return a match that was played or is played, and its replay. HTTPException 404 if there is none."""
+    def match(self, key: str) -> tuple[MatchAnswer, Path]:
+        """Return a finished or running match, and its replay. HTTPException 404 for an unknown match."""
         done = self._views.match(key)
         playing = (
             next((playing_match for playing_match in self._views.workers().matches if playing_match.id == key), None)
@@ -70,7 +70,7 @@ class LiveMatches:
         )
         if playing is not None:
             return playing, replay_path(self._arena.replays, key)
-        match, replay = done or self._api.found_match(key)
+        match, replay = done or self._api.get_match(key)
         return match, self._arena.folder / replay
 
     def listed(self, after: int, holder: Holder | None) -> dict[str, Json]:

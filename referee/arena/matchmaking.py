@@ -1,4 +1,4 @@
-"""Matchmaking: the duels that tell most about the order of the ratings, as a function of the duels so far.
+"""Matchmaking: the duels that give most information about the order of the ratings, as a function of the duels so far.
 
 A version that is new plays its placement first, against opponents spread over the ratings. Else the next duel is the one after which the ranks
 are expected to be most certain. The variances of all strengths come from the information of the duels so far. An error of a strength counts as
@@ -35,7 +35,7 @@ _LEAST_VARIANCE = 1e-9
 #: All pairs are surveyed again after a duel for each so many pairs: for every duel of 200 entries, for one in 125 of 2,000. Until then,
 #: candidates are so many opponents of each entry.
 _SURVEYED, _OPPONENTS = 32_000, 32
-#: So many rows of a matrix of all pairs are computed at once.
+#: The number of rows of the matrix of all pairs that are computed at once.
 _ROWS = 256
 
 
@@ -105,7 +105,7 @@ class Matchmaker:
         return self._goes_on | (self._duels < self._placement)
 
     def next(self) -> tuple[str, str] | None:
-        """Return the next duel; None if all entries have met often enough."""
+        """Return the next duel; None if all pairs have met ``most`` times."""
         can = self._may_meet.any(axis=1)
         if not can.any():
             return None
@@ -123,7 +123,7 @@ class Matchmaker:
         return self._names[a], self._names[b]
 
     def _most_telling(self) -> tuple[int, int]:
-        """Return the two entries whose duel tells most."""
+        """Return the two entries whose duel gives most information."""
         if self._surveyed <= 0 or not self._may_meet[self._candidates.a, self._candidates.b].any():
             self._survey()
         candidates = self._candidates
@@ -131,7 +131,7 @@ class Matchmaker:
         return int(candidates.a[at]), int(candidates.b[at])
 
     def _most_telling_for(self, a: int) -> int:
-        """Return the opponent of an entry whose duel with it tells most."""
+        """Return the opponent whose duel with an entry gives most information."""
         if self._surveyed <= 0:
             self._survey()
         column, every = self._covariance[:, a], np.arange(len(self._density))
@@ -140,7 +140,7 @@ class Matchmaker:
         return int(np.argmax(np.where(self._may_meet[a], gains, -1.0)))
 
     def _survey(self) -> None:
-        """Compute what all duels tell, and keep the most telling ones of each entry as candidates for the next duels."""
+        """Compute the gain of all duels, and keep the best ones of each entry as candidates for the next duels."""
         covariance = self._covariance
         own_variances, count = np.diag(covariance).copy(), len(covariance)
         parts = [np.arange(first, min(first + _ROWS, count)) for first in range(0, count, _ROWS)]

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 #: A version can't start if this number of its matches failed before the first step and none began.
 _FAILED_STARTS = 2
-#: Who of a duel could not start: 1 for ``a``, 2 for ``b``.
+#: The bits for the versions of a duel that could not start: 1 for ``a``, 2 for ``b``.
 _A, _B = 1, 2
 
 
@@ -125,11 +125,11 @@ class ArenaPlan:
         self._blame = blame
         self._batch = batch
         self._open: deque[tuple[ArenaDuel, Sequence[Task]]] = deque()
-        #: The duels that have a result before an earlier one has.
+        #: The duels with a result, while an earlier duel has none.
         self._early: dict[int, ArenaDuel] = {}
         #: The duels of which a match was void so that nobody can see who is to blame, while others may show it.
         self._unexplained: list[_Unexplained] = []
-        #: The versions that play no more: they can't start, or their teams are disqualified.
+        #: The versions that don't play any more: they can't start, or their teams are disqualified.
         self._out = store.versions.forfeits()
         self._failed: Counter[str] = Counter(dict(zip(state.names, state.absent.tolist(), strict=True)))
         self._began = {
@@ -153,7 +153,7 @@ class ArenaPlan:
         return [self._asked(row) for row in rows if row.points is None]
 
     def wants(self, task: Task) -> bool:
-        """False for a match of a version that plays no more, and for one that is asked for again."""
+        """Return False for a match of a version that doesn't play any more, and for one that is asked for again."""
         names = task.names.values()
         return self._out.keys().isdisjoint(names) and (bool(task.blamed) or not self._blame.culprits(names))
 
@@ -205,13 +205,13 @@ class ArenaPlan:
             self._first += 1
 
     def _learn(self, task: Task, record: Record) -> None:
-        """Learn from a match who can start, and who is to blame for void ones."""
+        """Update from a match which versions can start, and which are to blame for void matches."""
         if record.void:
             if record.cause in DISPUTED:
                 self.sentences.extend(self._blame.add(task, record))
             if record.cause == SUPERVISOR:
                 for name in task.blamed:
-                    # It leaves nothing that could be judged, for instance because it also ends the worker.
+                    # The bot leaves nothing that could be judged, for example because it also kills the worker.
                     self._forfeit(name, record.void)
             return
         for seat, name in task.names.items():
@@ -223,10 +223,10 @@ class ArenaPlan:
                 self._forfeit(name, record.faults[seat])
 
     def _forfeit(self, name: str, reason: str) -> None:
-        """A version can't start: its other matches aren't played."""
+        """Store that a version can't start, so that its other matches aren't played."""
         if name in self._out:
             return
-        # Standings have one line for it, and a compiler's messages have several.
+        # A compiler's messages have several lines, but the standings have room for one.
         self._out[name] = " / ".join(line.strip() for line in reason.splitlines())
         self._store.versions.forfeit(name, self._out[name])
         self.sentences.append(f"{name} can't start and forfeits its other matches: {self._out[name]}")

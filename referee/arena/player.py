@@ -1,4 +1,4 @@
-"""The process that plays: batch after batch of duels, and when a version has joined or left, with workers that know it."""
+"""The process that plays batch after batch of duels. After a change of versions it starts new workers, which have their files."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from referee.tournament.values import Task
     from referee.tournament.workers import Workers
 
-#: How long it waits before it tries a machine that has failed again, in seconds.
+#: Seconds before a machine that has failed is tried again.
 RETRY_SECONDS = 5.0
 #: The most seconds between two looks at the workers.
 _TICK = 0.5
-#: What is played is stored at most so often, in seconds, and so many matches of it.
+#: The least seconds between two stored lists of running matches, and the most matches in a list.
 _STORED_SECONDS, _MOST_STORED = 0.5, 64
 
 
@@ -65,7 +65,7 @@ def play(arena: OpenArena, workers: Workers, say: Callable[[str], None]) -> None
 
 
 def arena_pool(arena: OpenArena, workers: Workers, say: Callable[[str], None]) -> Pool:
-    """Return workers that know the versions that the arena has read."""
+    """Return workers that have the files of the versions that the arena has read."""
     config = arena.config
     return open_pool(Terms(config.game.info.name, config.rules, config.options), arena.entries, arena.replays, workers, say)
 
@@ -73,7 +73,7 @@ def arena_pool(arena: OpenArena, workers: Workers, say: Callable[[str], None]) -
 def play_batches(arena: OpenArena, pool: Pool, watch: ProgressListener) -> DuelChoice:
     """Play the open duels, and batch after batch until no further one is chosen; return the choice. PlayStopped if nothing can be played now.
 
-    Linear algebra has one thread: matches take the cores.
+    Linear algebra uses one thread, because the matches need the other cores.
     """
     with threadpool_limits(1, user_api="blas"):
         run = _Run(arena, pool, watch)
@@ -94,15 +94,15 @@ class _Run:
         self._matches = ArenaMatches(arena.config, arena.entries)
         self._gives_up = patience(arena.owner)
         again(arena.results.catch_up)
-        #: The number of duels that ``arena.choice`` knows of.
+        #: The number of duels that ``arena.choice`` has counted.
         self._planned = len(arena.results)
 
     def play_batch(self) -> bool:
-        """Play a batch. False if there is none."""
+        """Play a batch. Return False if there is none."""
         arena, store = self._arena, self._arena.store
         store.database.keep_claim()
         open_duels = again(self._open_duels)
-        # Those of an earlier process, and of the last batch if it was stored.
+        # Count the duels of an earlier process, and of the last batch if it was stored.
         planned = len(arena.results) + open_duels
         arena.choice.count(planned - self._planned)
         self._planned = planned
@@ -133,10 +133,10 @@ class _Run:
                 # The workers have matches now.
                 again(arena.rater.record)
             is_recorded = True
-            again(partial(arena.rater.tell, has_news=has_news))
+            again(partial(arena.rater.store_current, has_news=has_news))
 
     def _save(self) -> None:
-        """Store what is played now. The database's server was restarted, so another plan goes on."""
+        """Store the running matches."""
         store, records, running = self._arena.store, list[Record](), {task.key for task in self._running}
         store.database.keep_claim()
         while running:
@@ -147,8 +147,8 @@ class _Run:
 
 
 def pause(arena: OpenArena, workers: Workers, why: str, say: Callable[[str], None]) -> None:
-    """Play nothing until this machine has what bots are promised and known good bots play on it, and tell the staff why."""
-    say(f"note: {why} Play goes on when known good bots of the referee play here.")
+    """Wait until this machine fulfils the limits and the referee's own bots play on it. Store the reason for the staff."""
+    say(f"note: {why} Play goes on when the referee's own bots play here.")
     arena.store.season.change(paused=why)
     options, fails = arena.config.options, True
     while fails:
@@ -158,11 +158,11 @@ def pause(arena: OpenArena, workers: Workers, why: str, say: Callable[[str], Non
             open_launcher(options.isolation, options.limits).clear_machine()
             fails = False
     arena.store.season.change(paused="")
-    say("note: Known good bots play here, so play goes on.")
+    say("note: The referee's own bots play here, so play goes on.")
 
 
 class PlayingNotes(ProgressListener):
-    """Says what people should see at once, and stores what is played."""
+    """Prints messages that people should see at once, and stores the running matches."""
 
     def __init__(self, store: ArenaStore, pool: Pool, say: Callable[[str], None]) -> None:
         self._playing = store.playing
@@ -177,7 +177,7 @@ class PlayingNotes(ProgressListener):
         self._say(text)
 
     def finished(self, task: Task, record: Record) -> None:
-        """Say now and then how many matches have ended, and how the last one did."""
+        """Print now and then how many matches have ended, and the result of the last one."""
         self._ended += 1
         if time.monotonic() - self._told >= LINE_SECONDS:
             names, outcome = " against ".join(task.names.values()), record.void or record.text
@@ -185,7 +185,7 @@ class PlayingNotes(ProgressListener):
             self._ended, self._told = 0, time.monotonic()
 
     def tick(self, running: Collection[Task] | None) -> None:
-        """Store what is played, for pages."""
+        """Store the running matches, for the pages."""
         # Workers of a cluster have more matches than they play at once.
         now, slots = time.time(), 0 if running is None else self._pool.slots
         tasks = list(islice(running or (), min(slots, _MOST_STORED)))

@@ -1,4 +1,4 @@
-"""What an arena plays at this moment. The process that plays stores it every half second, and pages show it."""
+"""The running matches of an arena. The process that plays stores them every half second, and pages show them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import BaseModel
 
 
 class RunningMatch(BaseModel, frozen=True):
-    """A match that is played: its key, the version in each seat, and since when, in seconds since the epoch."""
+    """A running match: its key, the version in each seat, and its beginning in seconds since the epoch."""
 
     key: str
     seats: dict[str, str]

@@ -37,7 +37,7 @@ class Rater:
         self._accepted = [version for version in versions if version.position is not None]
         #: The ratings of known versions are recorded from so many duels on.
         self._next_record = 0
-        #: True if results have come since ``tell`` has stored something, which it does again at this time.
+        #: True if results have come since ``store_current`` last stored strengths; and the time at which it does so again.
         self._is_untold, self._due = False, 0.0
 
     @property
@@ -88,8 +88,8 @@ class Rater:
         self._store.ratings.put(points)
         self._state.note(points)
 
-    def tell(self, *, has_news: bool) -> None:
-        """Store the strengths of now, so that pages need not wait for the end of the batch. ``has_news``: results have come since the last call.
+    def store_current(self, *, has_news: bool) -> None:
+        """Store the current strengths, so that pages need not wait for the end of the batch. ``has_news``: results have come since the last call.
 
         The next batch depends on none of these strengths.
         """

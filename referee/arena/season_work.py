@@ -1,6 +1,6 @@
-"""What a server of an arena does beside its answers, in processes of their own: one checks submissions, one plays matches.
+"""The processes beside a server of an arena: one checks submissions, one plays matches.
 
-A process that has ended is started again. Each ends with the server, however that ends; what was begun is taken up at the next start.
+A process that has ended is started again. Both end with the server. Interrupted checks and matches are repeated at the next start.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class SeasonWork:
                 process.terminate()
             status = process.wait()
             if not self._closing.is_set():
-                say(f"note: The process that {kind}s has ended with status {status}; it is started again.")
+                say(f"note: The process that {kind}s has ended with status {status}. Starting it again.")
                 self._closing.wait(RETRY_SECONDS)
 
     def close(self) -> None:

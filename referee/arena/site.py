@@ -138,7 +138,7 @@ class ArenaPages:
         """
         holder = None if token is None else self._store.tokens.holder(token)
         try:
-            match, replay = self._api.found_match(key)
+            match, replay = self._api.get_match(key)
             self._api.check_replay(match, holder)
             return self._versions.get(match.id, self._arena.folder / replay, self._arena.replays)
         except (OSError, EOFError, ValueError) as error:
@@ -195,7 +195,7 @@ class ArenaPages:
 
     def _team(self, request: Request, holder: Holder | None) -> Response:
         name = request.path_params["team"]
-        team = self._api.found_team(name, holder, is_whole=False)
+        team = self._api.get_team(name, holder, is_whole=False)
         # Other words of an address are ignored, as elsewhere in the web.
         filters = {key: value for key, value in request.query_params.items() if key in ("version", "opponent", "before") and value}
         try:
@@ -227,7 +227,7 @@ class ArenaPages:
         return render.part("arena_record", against=against, by_seat=by_seat) if against else ""
 
     def _match(self, request: Request, holder: Holder | None) -> Response:
-        match, _ = self._live.found(request.path_params["match"])
+        match, _ = self._live.match(request.path_params["match"])
         teams = {who.team for who in match.seats.values()}
         notes = {(version.team, version.number): version.note for team in teams for version in self._store.versions.all(team)}
         return self._shown(
@@ -295,7 +295,7 @@ class ArenaPages:
 
     def _submission(self, request: Request, holder: Holder | None) -> Response:
         submission = self._api.submission(request.path_params["number"], _signed_in(holder))
-        team = self._api.found_team(submission.team, holder, is_whole=False)
+        team = self._api.get_team(submission.team, holder, is_whole=False)
         version = next((version for version in team.versions if version.version == submission.version), None)
         query = MatchesQuery(team=team.team, version=submission.version, limit=_LAST)
         return self._shown(

@@ -1,4 +1,4 @@
-"""The tokens of teams and of the staff. The store has hashes of them alone."""
+"""The tokens of teams and of the staff. The store has only their hashes."""
 
 from __future__ import annotations
 
@@ -70,5 +70,5 @@ class Tokens:
 
 
 def _hashed(token: str) -> str:
-    """Return what is stored of a token. It has 128 random bits, so a plain hash can't be searched."""
+    """Return the hash of a token. A token has 128 random bits, so a plain hash is enough."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""Takes what teams hand in: reads a file while it comes, counts it, and queues it for its check."""
+"""Takes the files of hand-ins: reads a request in pieces, checks the limits, and queues the file for its check."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from referee.arena.arena import OpenArena
     from referee.arena.versions import HandIn
 
-#: The folder of what was handed in, and how names begin in it that are not complete.
+#: The folder of uploaded files, and the prefix of incomplete ones.
 HANDED_IN, _INCOMING = "handed-in", ".incoming-"
 #: The most bytes of a request besides its file.
 _MOST_OTHER = 64 << 10
@@ -62,12 +62,12 @@ class Uploads:
         #: The uploads of each team that are being read. Only the server's event loop counts them.
         self._open: Counter[str] = Counter()
 
-    def check_open(self, team: str, consequence: str = "No version is taken.") -> None:
-        """Raise HTTPException if a team may not change what it plays with: 403, or 409 with what is ``consequence`` while the arena is frozen."""
+    def check_open(self, team: str, consequence: str = "") -> None:
+        """Raise HTTPException if a team may not change its version: 403, or 409 with the ``consequence`` while submissions are closed."""
         if (why := self._store.versions.disqualified().get(team)) is not None:
             raise HTTPException(403, f"Your team is disqualified: {why}", _CLOSE)
         if (why := self._arena.frozen(is_public=True)) is not None:
-            raise HTTPException(409, f"{why} {consequence}", _CLOSE)
+            raise HTTPException(409, f"{why} {consequence}".rstrip(), _CLOSE)
 
     def check(self, team: str) -> None:
         """Raise HTTPException if a team may not hand in now: 403, 409, or 429 with the time of the next try."""
@@ -119,7 +119,7 @@ class Uploads:
                 return taken
         except HTTPException as error:
             if error.status_code == 400:
-                raise HTTPException(422, f"The request is no complete multipart/form-data: {error.detail}", _CLOSE) from None
+                raise HTTPException(422, f"The request is not complete multipart/form-data: {error.detail}", _CLOSE) from None
             raise
         except OSError as error:
             if error.errno in FULL:
@@ -181,7 +181,7 @@ def bounded(request: Request, most: int = _MOST_OTHER, text: str = "The request 
 
 
 def full() -> HTTPException:
-    """Return the refusal of what a full disk has no room for."""
+    """Return the error for a full disk."""
     return HTTPException(507, "The server's disk is full, so nothing was stored; tell the staff, and try again when there is room.", _CLOSE)
 
 

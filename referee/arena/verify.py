@@ -24,7 +24,7 @@ _PRECISION = 0.01
 
 
 def verify_arena(arena: OpenArena, progress: Progress | None = None) -> ReplayCheck:
-    """Simulate every replay again, compare it with the store, and compute the results and ratings from the replays alone.
+    """Simulate every replay again, compare it with the store, and compute the results and ratings only from the replays.
 
     The arena may be played meanwhile: matches that end meanwhile are not checked.
     """
@@ -32,7 +32,7 @@ def verify_arena(arena: OpenArena, progress: Progress | None = None) -> ReplayCh
 
 
 class _ArenaCheck:
-    """One check."""
+    """One verification of an arena."""
 
     def __init__(self, arena: OpenArena, progress: Progress | None) -> None:
         self._arena = arena
@@ -54,9 +54,7 @@ class _ArenaCheck:
         tasks = self._matches.tasks(duel.planned, duel.blamed)
         self._total += len(tasks)
         if [task.key for task in tasks] != duel.keys:
-            self._problems.append(
-                f"The duel {duel.number + 1}: its matches are others than those that the arena's file and its versions give."
-            )
+            self._problems.append(f"Duel {duel.number + 1}: its matches don't follow from the arena's file and its versions.")
             return duel
         records = self._replays.lookup(tasks)
         played = {key: record for key, record in records.items() if record.has_result}
@@ -72,7 +70,7 @@ class _ArenaCheck:
     def _scored(self, duel: ArenaDuel, tasks: Sequence[Task], records: Mapping[str, Record]) -> ArenaDuel:
         scored = self._matches.scored(duel, [(task, records[task.key]) for task in tasks])
         if (scored.points, scored.absent) != (duel.points, duel.absent) and not self._problems:
-            self._problems.append(f"The duel {duel.number + 1} ({duel.a} - {duel.b}): the replays give another result than the store.")
+            self._problems.append(f"Duel {duel.number + 1} ({duel.a} - {duel.b}): the result in the store differs from the replays.")
         return scored
 
 
@@ -89,5 +87,5 @@ def contradicted(arena: OpenArena, duels: Sequence[ArenaDuel]) -> list[str]:
         ratings = rate(before, arena.rater.known_at(number))
         wrong = [point.name for point in group if abs(ratings.get(point.name, math.inf) - point.elo) > _PRECISION]
         if wrong:
-            sentences.append(f"After {counted(number, 'duel')}, the replays give other ratings than the store: {listed(wrong)}.")
+            sentences.append(f"After {counted(number, 'duel')}, the ratings in the store differ from the replays: {listed(wrong)}.")
     return sentences

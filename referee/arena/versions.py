@@ -1,9 +1,9 @@
-"""The whole life of a version, from what a team hands in to the day on which it plays no more.
+"""The life cycle of a version, from its hand-in to its last duel.
 
-What a team sends is a hand-in. It waits in a queue until its check. The check unpacks its files, which become a version of the team; the same
-files are the same version, and share its verdict. An accepted version plays. ``MOVES`` is all of that life: which process moves what on, and
+A team sends a hand-in, which waits in a queue for its check. The check unpacks its files, which become a version of the team. The same
+files are the same version with the same verdict. An accepted version plays. ``MOVES`` lists all transitions: which process makes them, and
 when. ``move`` allows nothing else. A process that was killed left its rows in one of these states, and the next one goes on from there.
-After each change the process whose turn it is hears its bell.
+After each change, the next process is woken by its bell.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def check_move(mover: str, before: str | None, after: str) -> None:
         raise ValueError(f"the {mover} can't move {before} to {after}")
 
 
-#: How the reason begins why a disqualified team's version plays no more.
+#: The beginning of the reason why a disqualified team's version doesn't play.
 _NO_PLAY = "The team is disqualified: "
 
 
@@ -303,10 +303,10 @@ class Versions:
         """Raise UsageError if a team is disqualified."""
         row = self._disqualified.get(team)
         if row is not None:
-            raise UsageError(f"{team} is disqualified ({row.why.rstrip('.')}); to admit it again, the staff makes a version active.")
+            raise UsageError(f"{team} is disqualified ({row.why.rstrip('.')}). To reinstate it, the staff activates one of its versions.")
 
     def disqualify(self, team: str, why: str) -> None:
-        """Let no version of a team play any more."""
+        """Disqualify a team, so that its versions don't play any more."""
         with self._core.step():
             self._disqualified.put(Disqualified(team=team, why=storable(why)))
             self._activate(team)

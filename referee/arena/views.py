@@ -1,6 +1,6 @@
-"""What pages and the HTTP API show of an arena, within a few milliseconds at any size: standings, teams, and matches a page at a time.
+"""The views of an arena for pages and the HTTP API, within a few milliseconds at any size: standings, teams, and matches in pages.
 
-It comes from an ``ArenaState``, which reads only what is new, and from the ratings that the process that plays records after each batch of
+They come from an ``ArenaState``, which reads only new results, and from the ratings that the process that plays records after each batch of
 duels.
 """
 
@@ -35,13 +35,13 @@ _T = TypeVar("_T")
 _P = ParamSpec("_P")
 #: The reach of the interval of a version that has no recorded rating yet, in Elo: that of a version which has played nothing.
 _UNKNOWN = 1.96 * 2 * POINTS
-#: What was played so many seconds ago is played no more: the process that plays tells of it all the time.
+#: Seconds after which a stored list of running matches is out of date, because the process that plays stores it all the time.
 _TOLD_SECONDS = 15.0
 #: The seconds of a day, for trends; and the last duels from which pages count by seat, faults and hosts.
 _DAY, _RECENT = 86_400.0, 200
 #: The duels whose matches are kept in memory.
 _KEPT_DUELS = 2048
-#: What takes longer to read is good for so many times as long.
+#: An answer stays valid for this multiple of the time that reading it took.
 _LONG = 20.0
 
 
@@ -84,7 +84,7 @@ class WorkersNow(NamedTuple):
 
 
 def _view(answer: Callable[Concatenate[ArenaViews, _P], _T]) -> Callable[Concatenate[ArenaViews, _P], _T]:
-    """Let one thread at a time ask, and take what is new in the store first."""
+    """Decorate a view: one thread at a time calls it, and new results are read from the store first."""
 
     @functools.wraps(answer)
     def asked(self: ArenaViews, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -144,7 +144,7 @@ class ArenaViews:
         self._lasting: dict[str, tuple[object, Any]] = {}
 
     def renew(self) -> None:
-        """Read everything anew: something was changed here."""
+        """Read everything again after a change by this process."""
         with self._lock:
             self._due = 0.0
             self._cache.clear()
@@ -154,7 +154,7 @@ class ArenaViews:
     def lasting(self, name: str, read: Callable[[], _T]) -> _T:
         """Return what ``read`` has returned since there were new results, versions or ratings."""
         rated = max((point.duels for point in self._state.rated.values()), default=-1)
-        # Ages are told to the minute.
+        # Ages are shown in minutes.
         return self._unchanged(name, (len(self._state), self._mark, rated, self._strengths, time.time() // 60), read)
 
     @_view
@@ -378,7 +378,7 @@ class ArenaViews:
 
     @_shared()
     def workers(self) -> WorkersNow:
-        """Return who plays what now. The "seconds" of a match are those so far."""
+        """Return the workers with their running matches. The "seconds" of a match are those so far."""
         playing, now = self._store.playing.get(0), time.time()
         if playing is None or now - playing.time > _TOLD_SECONDS:
             return WorkersNow(None, None, [])

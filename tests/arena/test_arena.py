@@ -54,7 +54,7 @@ def test_a_new_arena_has_example_bots_as_references_and_overwrites_nothing(tmp_p
         assert [version.is_reference for version in with_game.versions] == [True] * 3
         with_game.close()
     text = (tmp_path / "maze" / config.FILE).read_text()
-    with pytest.raises(UsageError, match=r"There is an arena in .*maze already"):
+    with pytest.raises(UsageError, match=r"maze has an arena already"):
         new(tmp_path / "maze", None, None)
     assert (tmp_path / "maze" / config.FILE).read_text() == text
 
@@ -72,7 +72,7 @@ def test_references_play_the_rules(rules: str, tmp_path: Path) -> None:
         ('roles = "hunter"', 'roles is "hunter"; name in against the references'),
         ('roles = "thief"', "roles is 'thief'"),
         ('against = ["R0"]', "against is for one role; remove against"),
-        ('roles = "hunter"\nagainst = ["R7"]', "against names 'R7', which is no reference"),
+        ('roles = "hunter"\nagainst = ["R7"]', "against names 'R7', which is not a reference"),
         ("[season]\nopens = 2030-01-01T00:00:00Z\ncloses = 2029-01-01T00:00:00Z", "season.closes is not after season.opens"),
         (
             "[season]\nopens = 2030-01-01",
@@ -206,9 +206,9 @@ def test_out_of_season_no_version_is_taken(tmp_path: Path) -> None:
     file = folder / config.FILE
     text = file.read_text()
     for line, told in (
-        ("opens = 2999-01-01T00:00:00Z", "The season opens at 2999-01-01 00:00 UTC. "),
-        ("closes = 1999-01-01T00:00:00Z", "The season closed at 1999-01-01 00:00 UTC. "),
-        ("frozen = [{ begins = 1999-01-01T00:00:00Z, ends = 2999-01-01T00:00:00Z }]", "The arena is frozen until 2999-01-01 00:00 UTC. "),
+        ("opens = 2999-01-01T00:00:00Z", "The season opens at 2999-01-01 00:00 UTC."),
+        ("closes = 1999-01-01T00:00:00Z", "The season closed at 1999-01-01 00:00 UTC."),
+        ("frozen = [{ begins = 1999-01-01T00:00:00Z, ends = 2999-01-01T00:00:00Z }]", "Submissions are closed until 2999-01-01 00:00 UTC."),
     ):
         file.write_text(text.replace("[season]\n", f"[season]\n{line}\n"))
         arena = open_arena(folder) if (folder / "arena.sqlite").exists() else new(folder, None, None)
@@ -223,7 +223,7 @@ def test_versions_that_are_equal_so_far_are_told_so(tmp_path: Path, monkeypatch:
         for text in ("one", "two", "three"):
             add(arena, text)
         run(arena, 6, PretendPool(by_strength({})))
-        told = "Of 3 versions, nobody leads: after 6 duels all pairs are even."
+        told = "None of 3 versions leads: after 6 duels all pairs are even."
         assert arena.sentence() == told
 
 
@@ -232,7 +232,7 @@ def test_the_standings_name_the_best_version_and_how_certain_that_is(tmp_path: P
     arena = begin(tmp_path / "arena", 2)
     for text in ("one", "two", "three"):
         add(arena, text)
-    assert "Nothing is known yet" in arena.sentence()
+    assert "It is not known yet" in arena.sentence()
     run(arena, 60, PretendPool(by_strength({"mine v1": 5, "mine v2": 3, "mine v3": 9})))
     results = duel_results(arena)
     assert len(results) == 60
@@ -416,7 +416,7 @@ def test_until_decided_ends_when_the_best_is_certain(tmp_path: Path, monkeypatch
     for text in ("one", "two"):
         add(arena, text)
     run(arena, None, PretendPool(by_strength({"mine v1": 1, "mine v2": 9})), until_decided=True)
-    assert arena.choice.ending.startswith("mine v2 is the best of 2: that is certain after ")
+    assert arena.choice.ending.startswith("mine v2 is certainly the best of 2 after ")
     assert len(duel_results(arena)) < 300
     arena.close()
 
@@ -427,7 +427,7 @@ def test_versions_that_have_met_on_every_start_meet_no_more(tmp_path: Path, monk
     (folder / config.FILE).write_text((folder / config.FILE).read_text().replace("[season]", "[starts]\ncount = 4\n[season]"))
     arena = new(folder, None, None)
     run(arena, None)
-    assert arena.choice.ending == "All versions that play have met on every start."
+    assert arena.choice.ending == "Every pairing has been played on every start position."
     assert sorted(duel.start for duel in all_duels(arena)) == [0, 1, 2, 3]
     arena.close()
 

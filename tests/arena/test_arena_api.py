@@ -212,26 +212,26 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
         (lambda run: run.ask("/api/submissions", ADA, two_files(), FORM), 422, "There is more than one file: put the bot's files into"),
         (lambda run: run.hand_in(b"x", note="n" * 201), 422, "The note has more than 200 characters"),
         (lambda run: run.ask("/api/submissions", ADA, b"{}", {"content-type": "application/json"}), 422, "There is no file"),
-        (lambda run: run.ask("/api/submissions", ADA, b"--B\r\nx", {"content-type": "multipart/form-data"}), 422, "no complete multipart"),
+        (lambda run: run.ask("/api/submissions", ADA, b"--B\r\nx", {"content-type": "multipart/form-data"}), 422, "not complete multipart"),
         (lambda run: run.ask("/api/submissions/7", ADA), 404, "There is no such submission"),
-        (lambda run: run.ask("/api/submissions/../1", ADA), 404, "There is no such"),
+        (lambda run: run.ask("/api/submissions/../1", ADA), 404, "Unknown address"),
         (lambda run: run.ask("/api/teams/Cy"), 404, "There is no such team"),
         (lambda run: run.ask("/api/matches/abc"), 404, "There is no such match"),
         (lambda run: run.ask("/api/matches?limit=0"), 422, "limit must be at least 1."),
         (lambda run: run.ask("/api/matches?version=x&team=R0"), 422, "version must be a whole number."),
         (lambda run: run.ask("/api/matches?what=1"), 422, "what is unknown; leave it out."),
         (lambda run: run.ask("/api/matches?opponent=Bob"), 422, "Name the team"),
-        (lambda run: run.ask("/api/nothing"), 404, "There is no such address"),
+        (lambda run: run.ask("/api/nothing"), 404, "Unknown address"),
         (lambda run: run.post("/api/staff/disqualify", {"team": "Cy"}, STAFF), 404, "There is no such team"),
         (lambda run: run.post("/api/staff/disqualify", {"team": "R0"}, STAFF), 422, "R0 is a reference; to end its play, remove it"),
-        (lambda run: run.post("/api/staff/disqualify", [], STAFF), 422, "The request is no JSON object."),
+        (lambda run: run.post("/api/staff/disqualify", [], STAFF), 422, "The request is not a JSON object."),
         (lambda run: run.post("/api/staff/disqualify", {"team": "A\0"}, STAFF), 422, "team must not have the character NUL."),
         (lambda run: run.ask("/api/matches/%00"), 404, "There is no such match"),
-        (lambda run: run.ask("/api/staff/disqualify", STAFF, b"{team", JSON), 422, "The request is no JSON object."),
+        (lambda run: run.ask("/api/staff/disqualify", STAFF, b"{team", JSON), 422, "The request is not a JSON object."),
         (lambda run: run.ask("/api/staff/disqualify", STAFF, b"", JSON, "POST"), 422, "The request is missing."),
         (lambda run: run.post("/api/staff/disqualify", {"team": ""}, STAFF), 422, "team must have at least 1 character."),
-        (lambda run: run.ask("/api/nothing", method="PUT"), 404, "There is no such address"),
-        (lambda run: run.ask("/api/nothing", method="BREW"), 404, "There is no such address"),
+        (lambda run: run.ask("/api/nothing", method="PUT"), 404, "Unknown address"),
+        (lambda run: run.ask("/api/nothing", method="BREW"), 404, "Unknown address"),
         *(
             (lambda run, method=method, path=path: run.ask(path, method=method), 405, f"This address answers {able}, not {method}.")
             for method in ("PUT", "DELETE", "TRACE", "BREW")
@@ -258,8 +258,8 @@ def test_the_description_tells_every_address_and_every_answer_fits_it(running: S
             422,
             "team must have at most 200 characters, but has 201.",
         ),
-        (lambda run: run.post("/api/staff/freeze", {}, ADA), 403, "This is for the staff alone"),
-        (lambda run: run.ask("/api/staff/audit", BOB), 403, "This is for the staff alone"),
+        (lambda run: run.post("/api/staff/freeze", {}, ADA), 403, "This is only for the staff"),
+        (lambda run: run.ask("/api/staff/audit", BOB), 403, "This is only for the staff"),
     ],
 )
 def test_what_is_refused_says_why(answer: Any, status: int, sentence: str, untouched: Season) -> None:
@@ -425,10 +425,10 @@ def test_a_team_hands_in_so_many_versions_within_a_day(running: Season) -> None:
 
 def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) -> None:
     first, second = taken(running, "one"), taken(running, "two")
-    assert running.post("/api/staff/freeze", {}, STAFF).json == {"done": "The arena takes no versions."}
+    assert running.post("/api/staff/freeze", {}, STAFF).json == {"done": "Submissions are closed."}
     frozen = running.hand_in(bot("three"))
-    assert (frozen.status, frozen.json["error"]) == (409, "The arena is frozen. No version is taken.")
-    assert running.ask("/api/arena").json["frozen"] == "The arena is frozen."
+    assert (frozen.status, frozen.json["error"]) == (409, "Submissions are closed.")
+    assert running.ask("/api/arena").json["frozen"] == "Submissions are closed."
     assert running.post("/api/staff/thaw", {}, STAFF).status == 200
     # What was handed in before a freeze is checked.
     waiting = running.hand_in(bot("three")).json["id"]
@@ -444,7 +444,7 @@ def test_the_staff_freezes_disqualifies_requeues_and_activates(running: Season) 
     refused = running.hand_in(bot("four"))
     assert (refused.status, refused.json["error"]) == (403, "Your team is disqualified: copied")
     requeued = running.post("/api/staff/requeue", {"id": second["id"]}, STAFF)
-    assert (requeued.status, requeued.json["error"][:20]) == (422, "Ada is disqualified;")
+    assert (requeued.status, requeued.json["error"][:20]) == (422, "Ada is disqualified.")
     running.arena.plan()
     assert [version.team for version in running.arena.choice.playing()] == ["R0"]
     assert "Ada" not in {one["team"] for one in running.ask("/api/standings").json["entries"]}
@@ -525,7 +525,7 @@ def test_a_team_without_an_accepted_version_can_be_admitted_again(running: Seaso
     assert running.post("/api/staff/disqualify", {"team": "Bob", "reason": "copied"}, STAFF).status == 200
     assert running.hand_in(bot("one"), BOB).status == 403
     admitted = running.post("/api/staff/activate", {"team": "Bob", "version": 1}, STAFF)
-    assert (admitted.status, admitted.json) == (200, {"done": "Bob is admitted again; it has no accepted version yet."})
+    assert (admitted.status, admitted.json) == (200, {"done": "Bob is reinstated; it has no accepted version yet."})
     assert taken(running, "one", BOB)["status"] == "accepted"
     assert running.ask("/api/staff/audit", STAFF).json["actions"][0]["action"] == "activate"
 

@@ -60,7 +60,7 @@ def test_an_arena_plays_real_matches_and_prints_standings(referee: Cli, tmp_path
     shown = referee("arena", "standings", "arena")
     assert re.match(r"rank +version +rating +95 % +possible ranks +duels\n", shown.stdout)
     assert "mine v2 (active)" in shown.stdout
-    assert shown.stdout.endswith("Of 2 versions, nobody leads: after 3 duels all pairs are even.\n")
+    assert shown.stdout.endswith("None of 2 versions leads: after 3 duels all pairs are even.\n")
     assert json.loads(referee("arena", "standings", "arena", "--json").stdout)["entries"] == found["entries"]
 
     checked = referee("arena", "verify", "arena")
@@ -89,7 +89,7 @@ def test_an_arena_plays_real_matches_and_prints_standings(referee: Cli, tmp_path
         store.execute("update ratings set elo = elo + 1 where name = 'mine v1'")
     checked = referee("arena", "verify", "arena")
     assert checked.returncode == 1
-    assert "After 3 duels, the replays give other ratings than the store: mine v1." in checked.stdout
+    assert "After 3 duels, the ratings in the store differ from the replays: mine v1." in checked.stdout
     next((tmp_path / "arena" / "replays").glob("*/*.replay.jsonl.gz")).unlink()
     checked = json.loads(referee("arena", "verify", "arena", "--json").stdout)
     assert any("the file is missing" in problem for problem in checked["problems"])
@@ -145,9 +145,9 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     arena = open_arena(folder)
     add(arena, "three", "other")
     arena.close()
-    assert referee("arena", "freeze", "arena").stdout.startswith("The arena is frozen; referee arena thaw ")
+    assert referee("arena", "freeze", "arena").stdout.startswith("Submissions are closed. Open them: referee arena thaw ")
     refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")
-    assert (refused.returncode, "The arena is frozen" in refused.stderr) == (2, True)
+    assert (refused.returncode, "Submissions are closed" in refused.stderr) == (2, True)
     assert referee("arena", "final", "arena", "final", "--format", "chess").returncode == 2
     with ArenaStore.open(folder) as store:
         waiting = store.versions.hand_in("mine", "", "handed-in/bot.py")
@@ -181,7 +181,7 @@ def test_a_frozen_arena_takes_no_version_and_its_final_is_a_league(referee: Cli,
     with ArenaStore.open(folder) as store:
         store.versions.disqualify("mine", "copied")
     refused = referee("arena", "add", "arena", "bot.py", "--team", "mine")
-    assert (refused.returncode, "mine is disqualified (copied); to admit it again" in refused.stderr) == (2, True)
+    assert (refused.returncode, "mine is disqualified (copied). To reinstate it" in refused.stderr) == (2, True)
     assert referee("arena", "add", "arena", "--activate", "mine", "1").returncode == 0
     with ArenaStore.open(folder) as store:
         assert store.versions.disqualified() == {}

@@ -213,7 +213,7 @@ def test_own_people_activate_their_versions(running: Season) -> None:
     running.store.season.change(is_frozen=True)
     assert 'action="/teams/Ada/activate"' not in running.ask("/teams/Ada", headers=with_cookie(ADA)).body.decode()
     refused = sent(running, "/teams/Ada/activate", ADA, version="2")
-    assert (refused.status, "The arena is frozen. The active version stays." in refused.body.decode()) == (409, True)
+    assert (refused.status, "Submissions are closed. The active version stays." in refused.body.decode()) == (409, True)
     assert sent(running, "/teams/Ada/activate", STAFF, version="0").status == 422
     assert sent(running, "/teams/Ada/activate", STAFF, version="2").status == 303
     assert [dict(entry.details) for entry in running.store.audit.last()] == [{"team": "Ada", "version": 2, "before": 1}]
@@ -230,7 +230,7 @@ def test_who_can_hand_in_nothing_is_told_before_the_upload(running: Season) -> N
     is_open, note = shown()
     assert (is_open, note[:70]) == (False, "Your team handed in 10 versions within a day, which is the limit; try ")
     running.store.season.change(is_frozen=True)
-    assert shown() == (False, "The arena is frozen. No version is taken.")
+    assert shown() == (False, "Submissions are closed.")
     running.store.versions.disqualify("Ada", "copied")
     assert shown() == (False, "Your team is disqualified: copied")
 
@@ -270,7 +270,7 @@ def test_a_disqualified_team_is_no_contradiction_to_its_replays(running: Season)
 def test_the_staff_acts_by_forms(running: Season) -> None:
     assert sent(running, "/staff/freeze", STAFF).headers["location"] == "/staff"
     assert "Open hand-ins" in running.ask("/staff", headers=with_cookie(STAFF)).body.decode()
-    assert "No version is taken." in running.ask("/submit", headers=with_cookie(ADA)).body.decode()
+    assert "Submissions are closed." in running.ask("/submit", headers=with_cookie(ADA)).body.decode()
     assert sent(running, "/staff/thaw", STAFF).status == 303
     assert sent(running, "/staff/disqualify", STAFF, team="Bob", reason="copied").status == 303
     assert "The team is disqualified: copied" in running.ask("/teams/Bob").body.decode()

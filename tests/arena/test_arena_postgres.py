@@ -56,9 +56,9 @@ def test_an_arena_lives_in_postgresql(tmp_path: Path, monkeypatch: pytest.Monkey
             assert set(store.versions.forfeits()) == {"mine v1", "mine v2"}
             store.versions.activate("mine", next(one.name for one in store.versions.all() if one.team == "mine"), admits=True)
             assert (store.versions.forfeits(), store.versions.disqualified(), store.audit.last()[0].action) == ({}, {}, "disqualify")
-        with pytest.raises(UsageError, match="There is an arena in"):
+        with pytest.raises(UsageError, match="has an arena already"):
             new(tmp_path / "arena", None, None, url)
-        with pytest.raises(UsageError, match="holds an arena or a league already"):
+        with pytest.raises(UsageError, match="contains an arena or a league already"):
             new(write_arena(tmp_path / "other", 2), None, None, url)
     finally:
         server.close()

@@ -97,9 +97,9 @@ def test_a_season_in_miniature(commands: Commands, referee: Cli, tmp_path: Path)
             # The staff freezes beside the server: nothing more is taken, by the client and by the form.
             assert referee("arena", "freeze", "arena").returncode == 0
             status, told = submit("Eve", "file.py")
-            assert (status, told) == (2, "referee: The arena is frozen. No version is taken.\n")
+            assert (status, told) == (2, "referee: Submissions are closed.\n")
             page.goto(f"{top}submit")
-            page.get_by_text("No version is taken").wait_for()
+            page.get_by_text("Submissions are closed").first.wait_for()
         assert asked(f"{top}api/staff/audit", staff)["actions"][0]["action"] == "freeze"
         begun = referee("arena", "final", "arena", "final", "--starts", "1", "--json")
         assert (begun.returncode, sorted(json.loads(begun.stdout)["teams"])) == (0, sorted(accepted)), begun.stderr
