@@ -115,7 +115,7 @@ def test_every_cell_runs_in_a_kernel(executed: Path) -> None:
     assert re.fullmatch(
         r"<p>.*</p><p>matches/replays/\S+ can&#x27;t be read: No such file or directory; did you mean &#x27;\S+&#x27;\?</p>", shown[-1]
     ), shown[-1]
-    assert texts[TEXT]["text"].startswith("<Result MyHunter - Runner: ")
+    assert texts[TEXT]["text"].startswith("<Result MyHunter - Evader: ")
 
 
 def frame(page: Page, number: int) -> Frame:
