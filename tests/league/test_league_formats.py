@@ -126,7 +126,7 @@ def test_standings_for_a_spreadsheet(referee: Referee, tmp_path: Path) -> None:
         (row["team"], row["points"], row["buchholz"]) for row in known
     ]
     both = referee("league", "standings", tmp_path / "out", "--csv", "--json")
-    assert (both.returncode, "--csv or --json" in both.stderr) == (2, True)
+    assert (both.returncode, "--csv and --json" in both.stderr) == (2, True)
 
 
 @pytest.mark.slow
