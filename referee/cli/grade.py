@@ -162,16 +162,18 @@ def rerun(
 
 def _check_outputs(folder: Path, inputs: list[Path], gradebook: Path | None, *, force: bool) -> None:
     """Raise UsageError if a file of the marks is an input, or replaces a file that no grading wrote."""
-    from referee.grading.gradebook import is_gradebook
+    from referee.grading.gradebook import is_own
     from referee.grading.grading import is_begun
+    from referee.tournament.commitment import PRIVATE
 
     is_ours = is_begun(folder) or force
     for path in _outputs(folder):
         # The folder of the marks may lie in that of the hand-ins. It isn't read as a hand-in there.
         check_output(path, no_mark, [each for each in inputs if path.is_dir() or each.is_file()], force=is_ours)
     if gradebook is not None:
-        # The folder of a begun grading may contain other files.
-        check_output(_filled(folder, gradebook), is_gradebook, inputs, force=force)
+        # The folder of a begun grading may contain other files, such as a gradebook with marks that were entered by hand.
+        filled = _filled(folder, gradebook)
+        check_output(filled, lambda _: is_own(filled, folder / PRIVATE), inputs, force=force)
 
 
 def _outputs(folder: Path) -> Iterator[Path]:
@@ -282,6 +284,7 @@ def _fill(gradebook: Path, grades: Grades, marks: MarksOptions) -> None:
 
     written = _filled(grades.folder, gradebook)
     filled = gradebooks.fill(gradebook, grades, written, marks.column, after_due=marks.after_due)
+    gradebooks.remember(written, grades.replays)
     say(*(*filled.notes, *filled.refused))
     if filled.unmatched:
         say(f"Not in the gradebook: {', '.join(filled.unmatched)}.")

@@ -7,7 +7,9 @@ the grader has to enter it by hand.
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import hashlib
 import html
 import io
 import re
@@ -113,10 +115,24 @@ def fill(export: Path, grades: Grades, out: Path, column: str | None = None, *, 
     )
 
 
-def is_gradebook(head: bytes) -> bool:
-    """Return True if the first bytes of a file are those of a gradebook."""
-    first = head.decode("utf-8", "replace").removeprefix(_BOM).split("\n", 1)[0].strip()
-    return _kind([cell.strip() for cell in next(csv.reader([first], delimiter=_delimiter(first)), [])]) is not None
+def is_own(filled: Path, private: Path) -> bool:
+    """Return True if a filled gradebook is as this grading wrote it. Its ``private`` folder has the hash of what ``remember`` saw."""
+    with contextlib.suppress(OSError):
+        return _remembered(filled, private).read_bytes() == _sum(filled)
+    return False
+
+
+def remember(filled: Path, private: Path) -> None:
+    """Store the hash of a filled gradebook, so that a later run may replace it, but no file that somebody has edited or put there."""
+    write_whole(_remembered(filled, private), _sum(filled))
+
+
+def _remembered(filled: Path, private: Path) -> Path:
+    return private / f"{filled.name}.sha256"
+
+
+def _sum(path: Path) -> bytes:
+    return f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n".encode()
 
 
 def _kind(head: Sequence[str]) -> str | None:
@@ -124,10 +140,6 @@ def _kind(head: Sequence[str]) -> str | None:
     if "Identifier" in head and "Grade" in head:
         return MOODLE
     return CANVAS if "ID" in head and ("Student" in head or {"LastName", "FirstName"} <= set(head)) else None
-
-
-def _delimiter(first: str) -> str:
-    return max(",;\t", key=first.count)
 
 
 def _read(path: Path) -> _Sheet:
@@ -139,7 +151,7 @@ def _read(path: Path) -> _Sheet:
     has_bom = text.startswith(_BOM)
     text = text.removeprefix(_BOM)
     first = text.split("\n", 1)[0]
-    delimiter = _delimiter(first)
+    delimiter = max(",;\t", key=first.count)
     try:
         rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if row]
     except csv.Error as error:

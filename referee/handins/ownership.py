@@ -90,7 +90,7 @@ def attributions(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]
 def _no_match_sentence(hand_ins: Sequence[DownloadedHandIn], rows: Sequence[RosterRow]) -> str:
     """Return the sentence for a roster that fits no hand-in: it may be that of another class, or the hand-ins may be those of teams."""
     named = listed([item.full_name or item.student for item in hand_ins])
-    zeros = next((pair for item in hand_ins if (pair := roster.without_zeros(item, rows))), None)
+    zeros = next((pair for item in hand_ins if (pair := roster.with_other_zeros(item, rows))), None)
     hint = f"{_hint(zeros, ())} " if zeros else ""
     return (
         f"None of the {len(hand_ins)} hand-ins belongs surely to a student on the roster: it may be that of another class, it may lack the ids or "
@@ -245,9 +245,9 @@ def _on_roster(
             owned.append(Attribution(mine, row.student, row))
         if not students:
             alike = candidates or (() if item.is_named_by_grader else roster.namesakes(item, rows))
-            zeros = roster.without_zeros(item, rows)
+            zeros = roster.with_other_zeros(item, rows)
             grouped = [row for row in rows if item.number and not alike and roster.is_named(item, row)]
-            for row in (*alike, *grouped, *([zeros[1]] if zeros and zeros[1] not in alike else ())):
+            for row in (*alike, *grouped, *([zeros[2]] if zeros and zeros[2] not in alike else ())):
                 possible.setdefault(row.line, []).append(item)
             others.append(_outsider(item, candidates, alike, _hint(zeros, grouped)))
             is_anybodys |= bool(candidates)
@@ -371,12 +371,11 @@ def _is_same_person(item: DownloadedHandIn, before: HandIn) -> bool:
     return escape(item.person) == before.person
 
 
-def _hint(zeros: tuple[str, RosterRow] | None, grouped: Sequence[RosterRow]) -> str:
-    """Return whose a hand-in could be that belongs to nobody: by an id without its zeros, or by a name after that of a group."""
+def _hint(zeros: tuple[str, str, RosterRow] | None, grouped: Sequence[RosterRow]) -> str:
+    """Return whose a hand-in could be that belongs to nobody: by an id with other zeros, or by a name after that of a group."""
     if zeros is not None:
-        text, row = zeros
-        example = f"{text.lstrip('0'):.60} for {text:.60}"
-        return f"Line {row.line} of the roster has {example}: a spreadsheet drops such zeros, so make the column one of text."
+        own, text, row = zeros
+        return f"Line {row.line} of the roster has {text:.60} for {own:.60}: a spreadsheet drops or adds such zeros, so make the column one of text."
     if not grouped:
         return ""
     return f"If its name begins with that of a group, it could be that of {listed([row.student for row in grouped])}: name it in a column 'submission'."

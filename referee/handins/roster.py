@@ -285,14 +285,22 @@ def members(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[Roste
     return tuple(row for row in rows if row.team in matching_teams)
 
 
-def without_zeros(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[str, RosterRow] | None:
-    """Return the student id of a hand-in and its row, if the roster has it without the zeros at its beginning.
+def with_other_zeros(hand_in: DownloadedHandIn, rows: Sequence[RosterRow]) -> tuple[str, str, RosterRow] | None:
+    """Return an id of a hand-in, how the roster has it, and its row, if the two differ only in the zeros at the beginning.
 
     Where the grader named the files, their names are the ids.
     """
-    ids = hand_in.identities if hand_in.is_named_by_grader else (hand_in.student_id,)
-    dropped = [key(text) for text in ids if text.isdecimal() and text.startswith("0")]
-    return next(((text, row) for text in dropped for row in rows if text.lstrip("0") in keys(row)), None)
+    ids = hand_in.identities if hand_in.is_named_by_grader else (hand_in.student_id or hand_in.number,)
+    return next(
+        (
+            (own, text, row)
+            for own in map(key, ids)
+            for row in rows
+            for text in sorted(keys(row))
+            if own.isdecimal() and text.isdecimal() and own != text and own.lstrip("0") == text.lstrip("0") != ""
+        ),
+        None,
+    )
 
 
 @lru_cache(_MOST_CACHED)
